@@ -1,5 +1,5 @@
-//! Records the body of a streaming watch list of all objects of a workload: an ADDED event for each, the bookmark
-//! that ends the initial state, MODIFIED events, and ADDED for the marker.
+//! Records the body of a streaming watch list of all objects of a workload: an ADDED event for
+//! each, the bookmark that ends the initial state, MODIFIED events, and ADDED for the marker.
 //!
 //! Each event is a chunk, as a server flushes them, preceded by its length as a big-endian u32.
 

@@ -1,8 +1,8 @@
 //! Realistic Pods in any number, which all benchmarks use; and two other kinds of objects, which
 //! show that nothing was tuned to Pods alone ([`Workload`]).
 //!
-//! Each Pod has two containers with probes, variables and mounts, a projected volume, five conditions
-//! and two entries of managed fields: about 8 kB of JSON, 5 kB of protobuf. There are 50
+//! Each Pod has two containers with probes, variables and mounts, a projected volume, five
+//! conditions and two entries of managed fields: about 8 kB of JSON, 5 kB of protobuf. There are 50
 //! namespaces, 400 applications and 500 nodes. The same number and seed give the same Pod.
 
 mod definition;

@@ -53,8 +53,8 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Says what is refused, as upstream: `User "bob" cannot list resource "pods" in API group "" in the
-/// namespace "default"`.
+/// Says what is refused, as upstream: `User "bob" cannot list resource "pods" in API group "" in
+/// the namespace "default"`.
 impl fmt::Display for Attributes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (user, verb) = (&*self.user.name, self.verb);

@@ -1,7 +1,7 @@
 //! `Decision`: what an authorizer says.
 
-/// The decision of an authorizer. Each has a reason, which may be empty: that of a refusal is told to
-/// the client.
+/// The decision of an authorizer. Each has a reason, which may be empty: that of a refusal is told
+/// to the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it is one of these")]
 pub enum Decision {

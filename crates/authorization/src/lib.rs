@@ -1,4 +1,10 @@
-#![doc = include_str!("../README.md")]
+//! Who may do what: attributes of a request, authorizers and their decisions, and role-based access
+//! control as a pure data structure.
+//!
+//! It does no I/O and knows no HTTP. Whoever follows roles and bindings puts them into a
+//! [`rbac::Policy`]; whoever serves requests asks an [`Authorizer`] about their [`Attributes`].
+
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
 mod attributes;

@@ -1,5 +1,6 @@
-//! The controller of `ClusterRole`s that combine others: `rules` of a role with an `aggregationRule`
-//! are those of all roles that its selectors select, as upstream's controller writes them.
+//! The controller of `ClusterRole`s that combine others: `rules` of a role with an
+//! `aggregationRule` are those of all roles that its selectors select, as upstream's controller
+//! writes them.
 //!
 //! Rules of the selected roles come in the order of the roles' names, each once. Who may write such
 //! a role's `aggregationRule` is the API server's business.

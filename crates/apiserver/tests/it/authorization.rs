@@ -1,5 +1,5 @@
-//! A server that obeys roles: who may do what, who may grant it, and what reviews say. Texts are those
-//! of a kube-apiserver v1.36.
+//! A server that obeys roles: who may do what, who may grant it, and what reviews say. Texts are
+//! those of a kube-apiserver v1.36.
 
 use crate::client::{Answer, Client, server_with};
 use http::Version;

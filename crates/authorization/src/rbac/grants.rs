@@ -1,8 +1,8 @@
 //! `Grants`: nobody gives to others, or to themselves, what they do not have.
 //!
-//! As upstream: who writes a role needs its rules, who writes a binding needs the rules of its role;
-//! unless they are in `system:masters`, or have the verb `escalate` on the role, or `bind` on the
-//! role of the binding.
+//! As upstream: who writes a role needs its rules, who writes a binding needs the rules of its
+//! role; unless they are in `system:masters`, or have the verb `escalate` on the role, or `bind`
+//! on the role of the binding.
 
 use crate::rbac::authorizer::RbacAuthorizer;
 use crate::rbac::cover::Escalation;

@@ -37,8 +37,8 @@ fn has(texts: &[Str], text: &str) -> bool {
     texts.iter().any(|it| **it == *ALL || **it == *text)
 }
 
-/// `*` covers all resources and subresources, `*/scale` one subresource of all, and `pods` covers no
-/// subresource.
+/// `*` covers all resources and subresources, `*/scale` one subresource of all, and `pods` covers
+/// no subresource.
 fn resource_covers(of_rule: &str, resource: &str, subresource: &str) -> bool {
     if of_rule == ALL {
         return true;

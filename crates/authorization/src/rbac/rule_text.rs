@@ -3,7 +3,8 @@
 use kubist_api::rbac::v1::PolicyRule;
 use kubist_apimachinery::Str;
 
-/// Returns a rule as upstream prints it: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`.
+/// Returns a rule as upstream prints it:
+/// `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`.
 pub fn rule_text(rule: &PolicyRule) -> String {
     let parts = [
         ("APIGroups", &rule.api_groups),

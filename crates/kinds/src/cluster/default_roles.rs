@@ -1,7 +1,7 @@
 //! Upstream's default roles and bindings: created, and completed where they lack something.
 //!
-//! `bootstrap.jsonl` has an object on each line, as a kube-apiserver v1.36 makes them. As upstream, a
-//! role or binding that an administrator has annotated with `autoupdate: "false"` is left alone;
+//! `bootstrap.jsonl` has an object on each line, as a kube-apiserver v1.36 makes them. As upstream,
+//! a role or binding that an administrator has annotated with `autoupdate: "false"` is left alone;
 //! others get what they lack, and keep what they have besides.
 
 use super::bootstrap::ensure;

@@ -1,5 +1,5 @@
-//! `bench workloads`: objects that nothing was tuned to, many small ones and few large ones, from the
-//! bytes of a recorded watch to the handler: the initial state, what it holds, and updates.
+//! `bench workloads`: objects that nothing was tuned to, many small ones and few large ones, from
+//! the bytes of a recorded watch to the handler: the initial state, what it holds, and updates.
 
 use super::figure::Figure;
 use super::peers::{self, Peers};
