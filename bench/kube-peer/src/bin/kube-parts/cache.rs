@@ -3,8 +3,7 @@
 use crate::Failure;
 use clap::Args;
 use k8s_openapi::api::core::v1::Pod;
-use kube::ResourceExt as _;
-use kube::core::{Selector, SelectorExt as _};
+use kube::core::Selector;
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::watcher::Event;
@@ -12,7 +11,6 @@ use meter::{ROUNDS, cpu, each, median};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
