@@ -2,7 +2,7 @@
 //! objects in objects, described in whole sentences, with lists, formats, limits and enums.
 
 use super::workload::LABEL;
-use super::{mix, uid};
+use super::{APPS, mix, uid};
 use serde_json::{Map, Value, json};
 
 /// Levels of objects below `spec`.
@@ -37,7 +37,7 @@ pub fn definition(seed: u64, number: u64) -> Value {
             "resourceVersion": (1 + number).to_string(),
             "generation": 1,
             "creationTimestamp": "2026-05-04T08:00:00Z",
-            "labels": {LABEL: format!("backend-{}", number % 400)},
+            "labels": {LABEL: format!("backend-{}", number % APPS)},
             "annotations": {"example.com/round": "round-0"},
         },
         "spec": {

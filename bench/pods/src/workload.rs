@@ -3,13 +3,12 @@
 //! Pods are what everything was tuned with. The others are there to show that it was not tuned to
 //! Pods alone: many small objects, and few large ones that consist of recursive schemas.
 
-use super::{definition, list_version, mix, namespace, pod, updated};
+use super::{APPS, definition, list_version, mix, namespace, pod, updated};
 use serde_json::{Value, json};
 use std::str::FromStr;
 
 /// The label of the second index, where objects have no node.
 pub const LABEL: &str = "app.kubernetes.io/name";
-const APPS: u64 = 400;
 
 /// A kind of objects, in any number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

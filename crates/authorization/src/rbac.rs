@@ -11,6 +11,8 @@ mod policy;
 mod rule;
 mod rule_text;
 mod rules_of_user;
+#[cfg(test)]
+mod samples;
 mod subject;
 
 pub use authorizer::RbacAuthorizer;

@@ -10,6 +10,7 @@ use crate::authentication::token_issuer::{Claims, ISSUER, TokenIssuer};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use kubist_apimachinery::{Status, Str};
+pub use kubist_authorization::MASTERS_GROUP;
 use kubist_registry::User;
 use ring::digest;
 use rustls::server::danger::ClientCertVerifier;
@@ -27,8 +28,6 @@ pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
 pub const ANONYMOUS_USER: &str = "system:anonymous";
 /// The group of [`ANONYMOUS_USER`].
 pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
-/// The group whose members may do everything.
-pub const MASTERS_GROUP: &str = "system:masters";
 
 /// The key in the user's extra fields that identifies the credential.
 pub(crate) const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";

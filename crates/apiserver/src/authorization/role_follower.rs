@@ -1,11 +1,10 @@
 //! Follows the stored roles and bindings, and keeps the policy of the authorizer up to date.
 
 use kubist_api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use kubist_apimachinery::{AnyObject, ListOptions, Resource, Status};
+use kubist_apimachinery::{AnyObject, ListOptions, Resource, ResourceVersion, Status};
 use kubist_authorization::rbac::{Policy, RbacAuthorizer};
 use kubist_registry::{Registry, RequestContext, Rest, User, WatchEvent};
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +15,8 @@ const RETRY: Duration = Duration::from_secs(1);
 trait InPolicy: Resource + Any {
     fn put(&self, policy: &mut Policy);
     fn remove(policy: &mut Policy, namespace: &str, name: &str);
+    /// Removes all of the kind.
+    fn clear(policy: &mut Policy);
 }
 
 impl InPolicy for ClusterRole {
@@ -24,6 +25,9 @@ impl InPolicy for ClusterRole {
     }
     fn remove(policy: &mut Policy, _namespace: &str, name: &str) {
         policy.remove_cluster_role(name);
+    }
+    fn clear(policy: &mut Policy) {
+        policy.clear_cluster_roles();
     }
 }
 
@@ -34,6 +38,9 @@ impl InPolicy for Role {
     fn remove(policy: &mut Policy, namespace: &str, name: &str) {
         policy.remove_role(namespace, name);
     }
+    fn clear(policy: &mut Policy) {
+        policy.clear_roles();
+    }
 }
 
 impl InPolicy for ClusterRoleBinding {
@@ -43,6 +50,9 @@ impl InPolicy for ClusterRoleBinding {
     fn remove(policy: &mut Policy, _namespace: &str, name: &str) {
         policy.remove_cluster_role_binding(name);
     }
+    fn clear(policy: &mut Policy) {
+        policy.clear_cluster_role_bindings();
+    }
 }
 
 impl InPolicy for RoleBinding {
@@ -51,6 +61,9 @@ impl InPolicy for RoleBinding {
     }
     fn remove(policy: &mut Policy, namespace: &str, name: &str) {
         policy.remove_role_binding(namespace, name);
+    }
+    fn clear(policy: &mut Policy) {
+        policy.clear_role_bindings();
     }
 }
 
@@ -93,52 +106,42 @@ async fn load_kind<K: InPolicy>(registry: &Registry, of: &RbacAuthorizer) -> Res
     let Some((rest, cx)) = rest::<K>(registry) else {
         return Ok(());
     };
-    let page = rest.list(&cx, "", &ListOptions::default()).await?;
+    list::<K>(&rest, &cx, of).await.map(drop)
+}
+
+/// Replaces all of a kind by what is stored, in one step, and returns the version of it.
+async fn list<K: InPolicy>(
+    rest: &Rest,
+    cx: &RequestContext,
+    of: &RbacAuthorizer,
+) -> Result<ResourceVersion, Status> {
+    let page = rest.list(cx, "", &ListOptions::default()).await?;
     of.change(|policy| {
+        K::clear(policy);
         for stored in &page.items {
             if let Ok(object) = stored.object() {
                 put::<K>(policy, &**object);
             }
         }
     });
-    Ok(())
+    Ok(page.metadata.resource_version.to_string().into())
 }
 
 async fn follow_kind<K: InPolicy>(registry: &Registry, of: &RbacAuthorizer) {
-    let mut known = BTreeSet::new();
     loop {
         // It ends only with a storage error, or when the watch is over; the next round begins with
         // all objects.
-        drop(follow_once::<K>(registry, of, &mut known).await);
+        drop(follow_once::<K>(registry, of).await);
         tokio::time::sleep(RETRY).await;
     }
 }
 
-/// The name of an object: namespace and name.
-type Name = (String, String);
-
-async fn follow_once<K: InPolicy>(
-    registry: &Registry,
-    of: &RbacAuthorizer,
-    known: &mut BTreeSet<Name>,
-) -> Result<(), Status> {
+async fn follow_once<K: InPolicy>(registry: &Registry, of: &RbacAuthorizer) -> Result<(), Status> {
     let Some((rest, cx)) = rest::<K>(registry) else {
         return std::future::pending().await;
     };
-    let page = rest.list(&cx, "", &ListOptions::default()).await?;
-    of.change(|policy| {
-        // What was deleted while nothing was followed.
-        for (namespace, name) in std::mem::take(known) {
-            K::remove(policy, &namespace, &name);
-        }
-        for stored in &page.items {
-            if let Ok(object) = stored.object() {
-                known.extend(put::<K>(policy, &**object));
-            }
-        }
-    });
     let options = ListOptions {
-        resource_version: page.metadata.resource_version.to_string().into(),
+        resource_version: list::<K>(&rest, &cx, of).await?,
         ..ListOptions::default()
     };
     let mut events = rest.watch(&cx, "", None, &options, None).await?;
@@ -156,11 +159,10 @@ async fn follow_once<K: InPolicy>(
             let object = &**object;
             of.change(|policy| {
                 if is_there {
-                    known.extend(put::<K>(policy, object));
+                    put::<K>(policy, object);
                 } else {
                     let meta = object.meta();
                     K::remove(policy, &meta.namespace, &meta.name);
-                    known.remove(&name_of(object));
                 }
             });
         }
@@ -168,14 +170,8 @@ async fn follow_once<K: InPolicy>(
     Ok(())
 }
 
-fn name_of(object: &dyn AnyObject) -> Name {
-    let meta = object.meta();
-    (meta.namespace.to_string(), meta.name.to_string())
-}
-
-/// Puts an object into a policy, and returns its name.
-fn put<K: InPolicy>(policy: &mut Policy, object: &dyn AnyObject) -> Option<Name> {
-    let typed: &K = (object as &dyn Any).downcast_ref()?;
-    typed.put(policy);
-    Some(name_of(object))
+fn put<K: InPolicy>(policy: &mut Policy, object: &dyn AnyObject) {
+    if let Some(typed) = (object as &dyn Any).downcast_ref::<K>() {
+        typed.put(policy);
+    }
 }

@@ -9,9 +9,9 @@ use crate::authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP,
 };
 use crate::authentication::service_accounts;
-use crate::authorization::authorizer::Authorization;
+use crate::authorization::authorizer::{Authorization, forbidden};
 use http::HeaderMap;
-use kubist_apimachinery::{GroupResource, Status, Str};
+use kubist_apimachinery::{Status, Str};
 use kubist_authorization::{Action, Attributes, ResourceAction};
 use kubist_registry::User;
 use percent_encoding::percent_decode_str;
@@ -26,6 +26,9 @@ const UID: &str = "impersonate-uid";
 const EXTRA: &str = "impersonate-extra-";
 /// The group of uids and extra fields.
 const AUTHENTICATION: &str = "authentication.k8s.io";
+
+/// Why a server that allows everything refuses it.
+const UNSUPPORTED: &str = "this server obeys no roles, and so does not support impersonation";
 
 /// Returns the user that a request is handled as: its sender, or whom it asks to be.
 ///
@@ -46,7 +49,8 @@ pub(crate) async fn impersonated(
         return Err(Status::bad_request(message));
     }
     if authorization.allows_all() {
-        return Err(unsupported(&sender, &wanted.name));
+        let attributes = impersonation(&sender, user_part(&wanted.name));
+        return Err(forbidden(attributes, UNSUPPORTED));
     }
     check(&sender, &wanted, authorization).await?;
     add_groups(&mut wanted);
@@ -94,14 +98,17 @@ async fn check(sender: &User, wanted: &User, authorization: &Authorization) -> R
         parts.push(part(AUTHENTICATION, "uids", "", &wanted.uid));
     }
     for part in parts {
-        let attributes = Attributes {
-            user: sender,
-            verb: "impersonate",
-            action: Action::Resource(part),
-        };
-        authorization.check(attributes).await?;
+        authorization.check(impersonation(sender, part)).await?;
     }
     Ok(())
+}
+
+fn impersonation<'a>(sender: &'a User, part: ResourceAction<'a>) -> Attributes<'a> {
+    Attributes {
+        user: sender,
+        verb: "impersonate",
+        action: Action::Resource(part),
+    }
 }
 
 /// A service account is an object of its namespace.
@@ -148,23 +155,6 @@ fn add_groups(user: &mut User) {
     if !has_either {
         user.groups.push(group.into());
     }
-}
-
-fn unsupported(user: &User, name: &str) -> Status {
-    let (resource, name, scope) = match service_accounts::split(name) {
-        Some((namespace, account)) => (
-            "serviceaccounts",
-            account,
-            format!("in the namespace {namespace:?}"),
-        ),
-        None => ("users", name, "at the cluster scope".to_owned()),
-    };
-    let why = format_args!(
-        "User {:?} cannot impersonate resource {resource:?} in API group \"\" {scope}: this server \
-         obeys no roles, and so does not support impersonation",
-        &*user.name
-    );
-    Status::forbidden(&GroupResource::new("", resource), name, why)
 }
 
 #[cfg(test)]

@@ -157,20 +157,7 @@ fn compact(singles: &[PolicyRule]) -> Vec<PolicyRule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn texts(of: &[&str]) -> Vec<Str> {
-        of.iter().map(|it| (*it).into()).collect()
-    }
-
-    fn rule(verbs: &[&str], groups: &[&str], resources: &[&str], names: &[&str]) -> PolicyRule {
-        PolicyRule {
-            verbs: texts(verbs),
-            api_groups: texts(groups),
-            resources: texts(resources),
-            resource_names: texts(names),
-            non_resource_urls: Vec::new(),
-        }
-    }
+    use crate::rbac::samples::{rule, texts};
 
     fn urls(verbs: &[&str], urls: &[&str]) -> PolicyRule {
         PolicyRule {

@@ -56,6 +56,11 @@ impl Policy {
         self.cluster_roles.remove(name);
     }
 
+    /// Removes all ClusterRoles.
+    pub fn clear_cluster_roles(&mut self) {
+        self.cluster_roles.clear();
+    }
+
     /// Puts in a Role, in the place of the one of its name.
     pub fn put_role(&mut self, role: &Role) {
         let name = ObjectName::new(role.metadata.namespace.clone(), role.metadata.name.clone());
@@ -65,6 +70,11 @@ impl Policy {
     /// Removes a Role.
     pub fn remove_role(&mut self, namespace: &str, name: &str) {
         self.roles.remove(&ObjectName::new(namespace, name));
+    }
+
+    /// Removes all Roles.
+    pub fn clear_roles(&mut self) {
+        self.roles.clear();
     }
 
     /// Puts in a ClusterRoleBinding, in the place of the one of its name.
@@ -77,6 +87,11 @@ impl Policy {
     /// Removes a ClusterRoleBinding.
     pub fn remove_cluster_role_binding(&mut self, name: &str) {
         self.cluster_bindings.remove("", name);
+    }
+
+    /// Removes all ClusterRoleBindings.
+    pub fn clear_cluster_role_bindings(&mut self) {
+        self.cluster_bindings = Bindings::default();
     }
 
     /// Puts in a RoleBinding, in the place of the one of its name.
@@ -98,6 +113,11 @@ impl Policy {
         }
     }
 
+    /// Removes all RoleBindings.
+    pub fn clear_role_bindings(&mut self) {
+        self.bindings.clear();
+    }
+
     /// Decides about an action. The reason is in upstream's words: by which binding it is allowed,
     /// or which roles of the user's bindings do not exist.
     pub fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
@@ -116,6 +136,13 @@ impl Policy {
             [] => String::new(),
             missing => format!("RBAC: {}", rules_of_user::joined(missing)),
         })
+    }
+
+    /// Returns the names of the ClusterRoles that a user has in the whole cluster, whether they
+    /// exist or not; some may repeat.
+    pub fn cluster_roles_of(&self, user: &User) -> Vec<Str> {
+        let bindings = self.cluster_bindings.of(user).into_iter();
+        bindings.map(|(_, it)| it.role.name.clone()).collect()
     }
 
     /// Returns all rules that a user has in a namespace, with those of the whole cluster; of the

@@ -63,21 +63,8 @@ pub(crate) fn url_covers(of_rule: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rbac::samples::{rule, texts};
     use crate::{ResourceAction, User};
-
-    fn texts(of: &[&str]) -> Vec<Str> {
-        of.iter().map(|it| (*it).into()).collect()
-    }
-
-    fn rule(verbs: &[&str], groups: &[&str], resources: &[&str], names: &[&str]) -> PolicyRule {
-        PolicyRule {
-            verbs: texts(verbs),
-            api_groups: texts(groups),
-            resources: texts(resources),
-            resource_names: texts(names),
-            non_resource_urls: Vec::new(),
-        }
-    }
 
     fn may(rule: &PolicyRule, verb: &str, action: Action<'_>) -> bool {
         let user = &User::default();
