@@ -1,11 +1,13 @@
 //! What cannot be explored is found, and the report says what to do.
 
+use futures_util::FutureExt as _;
 use kubist::api::core::v1::ConfigMap;
 use kubist::client::{Api, ApiError, Client};
 use kubist_test::explore::{Exploration, Limits, Problem, Scenario, explore};
 use std::convert::Infallible;
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -75,17 +77,21 @@ fn a_task_that_outlives_its_controller_is_found() {
 #[test]
 fn a_thread_that_wakes_a_controller_is_found() {
     let problem = found("do not use threads", |_, stop| async move {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        let thread = std::thread::spawn(move || {
-            std::thread::park_timeout(Duration::from_millis(20));
+        let (sender, mut receiver) = tokio::sync::oneshot::channel();
+        let (waits, wait) = std::sync::mpsc::sync_channel(1);
+        let mut thread = Some(std::thread::spawn(move || {
+            drop(wait.recv());
             sender.send(())
-        });
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            _ = receiver => stop.cancelled().await,
-        }
-        drop(thread.join());
+        }));
+        // It wakes once the controller waits for it, and before the world is over.
+        poll_fn(|context| {
+            let poll = receiver.poll_unpin(context).map(drop);
+            drop(waits.try_send(()));
+            thread.take().map(JoinHandle::join).map_or((), drop);
+            poll
+        })
+        .await;
+        stop.cancelled().await;
         Ok(())
     });
     assert!(matches!(problem, Problem::Elsewhere { .. }), "{problem}");
