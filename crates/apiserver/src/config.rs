@@ -70,6 +70,10 @@ pub struct Config {
     pub requests_max: usize,
     /// The same for mutating requests. Default: [`MUTATING_REQUESTS_MAX`].
     pub mutating_requests_max: usize,
+    /// Whether requests are classified by the stored flow schemas and get the seats of their
+    /// priority level, or wait in its queues, as upstream. The seats are those of both limits
+    /// together. Default: no, the limits are applied as they are.
+    pub priority_and_fairness: bool,
     /// Maximum bytes of a request body. Default: [`BODY_BYTES_MAX`].
     pub body_bytes_max: usize,
     /// Concurrent streams per HTTP/2 connection. Default: [`STREAMS_MAX`].
@@ -131,6 +135,7 @@ impl Default for Config {
             seed: None,
             requests_max: REQUESTS_MAX,
             mutating_requests_max: MUTATING_REQUESTS_MAX,
+            priority_and_fairness: false,
             body_bytes_max: BODY_BYTES_MAX,
             streams_max: STREAMS_MAX,
             connections_max: CONNECTIONS_MAX,

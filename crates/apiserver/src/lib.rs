@@ -48,6 +48,8 @@ mod authorization;
 mod config;
 mod discovery;
 mod filters;
+mod flow_follower;
+mod following;
 mod futures;
 mod handlers;
 mod metrics;

@@ -26,6 +26,7 @@ use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::authorization::role_follower;
 use crate::config::{Config, KEEP_ALIVE_PROBES};
+use crate::flow_follower::FlowFollower;
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
 use crate::random::Chance;
@@ -78,6 +79,9 @@ pub enum StartError {
     /// The stored roles, which the server is to obey, could not be read.
     #[error("cannot read the stored roles")]
     Roles(#[source] Box<Status>),
+    /// The stored flow schemas and priority levels, which the server is to obey, could not be read.
+    #[error("cannot read the stored flow schemas and priority levels")]
+    Flows(#[source] Box<Status>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -120,6 +124,7 @@ impl ApiServer {
             shutdown.clone(),
             chance,
         );
+        let flows = followed_flows(&service, &definitions).await?;
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
@@ -147,6 +152,9 @@ impl ApiServer {
         let metrics = Arc::clone(connections.metrics());
         if let Some(roles) = roles {
             tasks.spawn(follow_roles(shutdown.clone(), definitions.clone(), roles));
+        }
+        if let Some(flows) = flows {
+            tasks.spawn(follow_flows(shutdown.clone(), definitions.clone(), flows));
         }
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
         let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
@@ -202,6 +210,28 @@ async fn follow_roles(shutdown: Shutdown, registry: Registry, roles: Arc<RbacAut
         biased;
         () = shutdown.closing() => {}
         () = role_follower::follow(&registry, &roles) => {}
+    }
+}
+
+/// Reads the flow schemas and priority levels, if the server has priority levels.
+async fn followed_flows(
+    service: &Service,
+    registry: &Registry,
+) -> Result<Option<FlowFollower>, StartError> {
+    let Some(flow) = service.flow_control() else {
+        return Ok(None);
+    };
+    let begun = FlowFollower::begin(Arc::clone(flow), registry).await;
+    let begun = begun.map_err(|status| StartError::Flows(Box::new(status)))?;
+    Ok(Some(begun))
+}
+
+/// Follows them until shutdown.
+async fn follow_flows(shutdown: Shutdown, registry: Registry, flows: FlowFollower) {
+    tokio::select! {
+        biased;
+        () = shutdown.closing() => {}
+        () = flows.run(&registry) => {}
     }
 }
 

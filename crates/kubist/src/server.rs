@@ -123,6 +123,7 @@ impl Server {
             seed: config.seed,
             requests_max: config.requests_max,
             mutating_requests_max: config.mutating_requests_max,
+            priority_and_fairness: config.priority_and_fairness,
             connections_max: config.connections_max,
             shutdown_delay: config.shutdown_delay,
             watch_drain: config.watch_drain,

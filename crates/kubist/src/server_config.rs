@@ -90,6 +90,11 @@ pub struct ServerConfig {
     pub requests_max: usize,
     /// The same for mutating requests. Default: 200.
     pub mutating_requests_max: usize,
+    /// Whether the stored flow schemas and priority levels are obeyed: each request is classified,
+    /// and gets the seats of its level or waits in a fair queue, as upstream. The seats are those of
+    /// both limits together. Upstream's default schemas and levels are created and maintained.
+    /// Default: no, which suits tests.
+    pub priority_and_fairness: bool,
     /// Limit of connections; more wait. The server's own controllers do not count. Default: 16,384.
     pub connections_max: usize,
     /// How long the server keeps serving after shutdown began, while `/readyz` fails. Default:
@@ -127,6 +132,7 @@ impl Default for ServerConfig {
             anonymous_health: true,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
+            priority_and_fairness: false,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
             shutdown_delay: Duration::ZERO,
             watch_drain: Duration::ZERO,
@@ -145,6 +151,7 @@ impl ServerConfig {
     ) -> RegistryConfig {
         let mut kinds = BuiltIn::default();
         kinds.default_roles = self.authorization.obeys_roles();
+        kinds.default_flows = self.priority_and_fairness;
         let port = self.listen.map_or(0, |it| it.port());
         if port != 0 {
             kinds.server_port = port;

@@ -10,13 +10,15 @@ mod non_resource;
 use crate::authentication::authenticator::Authenticator;
 use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
+use crate::authorization::request_attributes::RequestAttributes;
 use crate::filters::host;
-use crate::filters::in_flight::InFlight;
 use crate::filters::incoming_request::IncomingRequest;
 use crate::filters::observed_call::ObservedCall;
 use crate::filters::request_observer::RequestObserver;
 use crate::filters::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
-use crate::filters::seat_reservation::{self, SeatReservation, TooManyRequests};
+use crate::filters::flow_control::FlowControl;
+use crate::filters::seat_reservation::{self, SeatReservation};
+use crate::filters::seats::{Seats, TooManyRequests};
 use crate::filters::send_buffers::ResponseBuffer;
 use crate::filters::warning::add_warnings;
 use crate::futures::cpu_bound::CpuBound;
@@ -56,7 +58,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Service {
     context: ServerContext,
     slow_request: Duration,
-    in_flight: InFlight,
+    seats: Seats,
     /// One permit for each concurrent backup.
     backups: Arc<Semaphore>,
     open_api: OpenApi,
@@ -86,7 +88,7 @@ impl Service {
                 chance,
             },
             slow_request: config.slow_request,
-            in_flight: InFlight::new(config),
+            seats: Seats::new(config),
             backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
             open_api: OpenApi::new(),
             address,
@@ -103,6 +105,11 @@ impl Service {
     /// The server's metrics.
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.context.metrics
+    }
+
+    /// The server's priority levels, if it has them.
+    pub(crate) fn flow_control(&self) -> Option<&Arc<FlowControl>> {
+        self.seats.flow()
     }
 
     /// Handles one request. The send buffer has room for its response, unless the request still
@@ -151,6 +158,7 @@ impl Service {
         let mut response = finish(&request, &call.cx, response);
         call.answered(response.status());
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
+        record.add_class(response.headers_mut());
         // On HTTP/1.1 the next request follows the unread rest of this body. On HTTP/2 the reset of
         // a stream on which the client still sends can overtake the response.
         let is_drained = body::drain(&mut body).await;
@@ -183,17 +191,28 @@ impl Service {
             cx.user = self.user(cx, incoming.connection, incoming.request).await?;
             cx.grants = self.context.authorization.grants().cloned();
             let cx = &*cx;
-            let reservation = match self.reservation(&cx.user, incoming) {
+            let asked = RequestAttributes::of(incoming.request, &route);
+            let asked = asked.by(&cx.user);
+            let reservation = match self.reservation(asked, incoming).await {
                 Ok(reservation) => reservation,
-                Err(TooManyRequests) => return Ok(ApiResponse::too_many_requests()),
+                Err(TooManyRequests { class }) => {
+                    record.classified(class);
+                    return Ok(ApiResponse::too_many_requests());
+                }
             };
-            self.authorize(cx, incoming.request, &route).await?;
-            let routed = pin!(self.route(cx, incoming, &reservation, route, body));
-            let response = CpuBound::new(routed, || cx.long_work()).await;
+            let response = async {
+                self.context.authorization.check(asked).await?;
+                let routed = pin!(self.route(cx, incoming, &reservation, &route, body));
+                CpuBound::new(routed, || cx.long_work()).await
+            };
+            let response = response.await;
+            record.classified(reservation.class());
             if reservation.is_rejected() {
                 return Ok(ApiResponse::too_many_requests());
             }
-            record.admitted(reservation.take_seat());
+            // What goes on for long, such as a watch, has its seat only until it has begun.
+            let seat = reservation.take_seat();
+            record.admitted(seat.filter(|_| !incoming.labels.long_running));
             response
         };
         tokio::time::timeout(deadline, response)
@@ -210,7 +229,7 @@ impl Service {
         cx: &RequestContext,
         incoming: IncomingRequest<'_>,
         reservation: &SeatReservation<'_>,
-        route: Route,
+        route: &Route,
         body: &mut Incoming,
     ) -> Result<ApiResponse, Status> {
         let request = incoming.request;
@@ -230,9 +249,9 @@ impl Service {
         }
     }
 
-    fn discovery(&self, route: Route, request: &Request) -> Result<ApiResponse, Status> {
+    fn discovery(&self, route: &Route, request: &Request) -> Result<ApiResponse, Status> {
         let groups = self.context.registry.groups();
-        let (group, version) = match &route {
+        let (group, version) = match route {
             Route::Group(group) => (Some(group), None),
             Route::GroupVersion { group, version } => (Some(group), Some(version)),
             _ => (None, None),
@@ -269,16 +288,16 @@ impl Service {
                 discovery::core_versions(&groups, &chosen, self.address, if_none_match)
             }
             Route::Groups => discovery::groups(&groups, &chosen, if_none_match),
-            Route::Group(name) => match discovery::group(&groups, &name) {
+            Route::Group(name) => match discovery::group(&groups, name) {
                 Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
                 None => Ok(ApiResponse::page_not_found()),
             },
             Route::GroupVersion { group, version } => {
-                let Some(served) = discovery::group(&groups, &group) else {
+                let Some(served) = discovery::group(&groups, group) else {
                     return Ok(ApiResponse::page_not_found());
                 };
-                let version = served.version(&version).ok_or_else(not_found)?;
-                discovery::document(&chosen, &discovery::resource_list(&group, version))
+                let version = served.version(version).ok_or_else(not_found)?;
+                discovery::document(&chosen, &discovery::resource_list(group, version))
             }
             Route::Resource(_) | Route::Malformed | Route::Other => {
                 Ok(ApiResponse::page_not_found())

@@ -1,4 +1,4 @@
-//! FlowSchemas and PriorityLevelConfigurations. They are stored, but not used to queue requests.
+//! FlowSchemas and PriorityLevelConfigurations. The server above obeys them (`kubist-flow-control`).
 
 use crate::shared::fill;
 use crate::shared::rules::{self, Errors};

@@ -226,6 +226,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         etcd: options.etcd.servers(),
         requests_max: options.limits.requests(),
         mutating_requests_max: options.limits.mutating_requests(),
+        priority_and_fairness: options.limits.priority_and_fairness(),
         connections_max: options.limits.connections()?,
         shutdown_delay: options.shutdown.delay,
         watch_drain: options.shutdown.watches,

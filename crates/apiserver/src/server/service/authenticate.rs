@@ -1,17 +1,17 @@
-//! Authentication and authorization of requests, and their seats in flight.
+//! Authentication of requests, and their seats in flight.
 
 use super::{Service, non_resource};
 use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
 use crate::authentication::service_accounts;
-use crate::authorization::request_attributes::RequestAttributes;
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::impersonation;
 use crate::filters::incoming_request::IncomingRequest;
-use crate::filters::seat_reservation::{SeatReservation, TooManyRequests};
+use crate::filters::seat_reservation::SeatReservation;
+use crate::filters::seats::TooManyRequests;
 use crate::request::Request;
-use crate::request::route::Route;
 use crate::routes::health::Health;
 use kubist_apimachinery::Status;
+use kubist_authorization::Attributes;
 use kubist_registry::{RequestContext, User};
 
 /// Upstream's warning, word for word.
@@ -84,42 +84,22 @@ impl Service {
         service_accounts::user_of(&self.context.registry, &claims).await
     }
 
-    /// Authorizes a request.
-    ///
-    /// # Errors
-    /// 403 if the user may not make it.
-    pub(super) async fn authorize(
-        &self,
-        cx: &RequestContext,
-        request: &Request,
-        route: &Route,
-    ) -> Result<(), Status> {
-        let authorization = &self.context.authorization;
-        if authorization.allows_all() {
-            return Ok(());
-        }
-        let attributes = RequestAttributes::of(request, route);
-        authorization.check(attributes.by(&cx.user)).await
-    }
-
     /// Reserves a seat in flight for a request, if it needs one.
     ///
     /// # Errors
     /// Too many requests are in flight.
-    pub(super) fn reservation<'a>(
+    pub(super) async fn reservation<'a>(
         &'a self,
-        user: &'a User,
+        asked: Attributes<'a>,
         incoming: IncomingRequest<'a>,
     ) -> Result<SeatReservation<'a>, TooManyRequests> {
         let probe = Health::of_path(&incoming.request.path).is_some();
-        if incoming.labels.long_running || probe {
-            return Ok(SeatReservation::without_seat(
-                &self.in_flight,
-                user,
-                incoming,
-            ));
+        // With priority levels the beginning of a watch is work like any other, as upstream.
+        let begins_watch = asked.verb == "watch" && self.seats.flow().is_some();
+        if probe || (incoming.labels.long_running && !begins_watch) {
+            return Ok(SeatReservation::without_seat(&self.seats, asked, incoming));
         }
-        SeatReservation::new(&self.in_flight, user, incoming)
+        SeatReservation::new(&self.seats, asked, incoming).await
     }
 }
 
