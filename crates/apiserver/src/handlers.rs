@@ -15,6 +15,7 @@ mod log_options;
 mod patch;
 mod review;
 mod review_rules;
+mod review_selectors;
 pub(crate) mod target;
 mod token_request;
 mod update;

@@ -70,7 +70,7 @@ pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
 pub use authentication::token_keys::{TokenKeyError, TokenKeys};
-pub use authorization::authorizer::Authorization;
+pub use authorization::authorizer::{Authorization, AuthorizationMode};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,

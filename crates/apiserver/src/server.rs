@@ -24,6 +24,7 @@ use crate::authentication::authenticator::Authenticator;
 use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
+use crate::authorization::node_follower::NodeFollower;
 use crate::authorization::role_follower;
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::flow_follower::FlowFollower;
@@ -79,6 +80,9 @@ pub enum StartError {
     /// The stored roles, which the server is to obey, could not be read.
     #[error("cannot read the stored roles")]
     Roles(#[source] Box<Status>),
+    /// The stored Pods and volumes, which decide about kubelets, could not be read.
+    #[error("cannot read the stored Pods and volumes, which decide about kubelets")]
+    Nodes(#[source] Box<Status>),
     /// The stored flow schemas and priority levels, which the server is to obey, could not be read.
     #[error("cannot read the stored flow schemas and priority levels")]
     Flows(#[source] Box<Status>),
@@ -125,6 +129,7 @@ impl ApiServer {
             chance,
         );
         let flows = followed_flows(&service, &definitions).await?;
+        let nodes = followed_nodes(&config, &definitions).await?;
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
@@ -152,6 +157,9 @@ impl ApiServer {
         let metrics = Arc::clone(connections.metrics());
         if let Some(roles) = roles {
             tasks.spawn(follow_roles(shutdown.clone(), definitions.clone(), roles));
+        }
+        if let Some(nodes) = nodes {
+            tasks.spawn(follow_nodes(shutdown.clone(), definitions.clone(), nodes));
         }
         if let Some(flows) = flows {
             tasks.spawn(follow_flows(shutdown.clone(), definitions.clone(), flows));
@@ -210,6 +218,28 @@ async fn follow_roles(shutdown: Shutdown, registry: Registry, roles: Arc<RbacAut
         biased;
         () = shutdown.closing() => {}
         () = role_follower::follow(&registry, &roles) => {}
+    }
+}
+
+/// Reads what decides about kubelets, if the server decides by it.
+async fn followed_nodes(
+    config: &Config,
+    registry: &Registry,
+) -> Result<Option<NodeFollower>, StartError> {
+    let Some(node) = config.authorization.node() else {
+        return Ok(None);
+    };
+    let begun = NodeFollower::begin(Arc::clone(node), registry).await;
+    let begun = begun.map_err(|status| StartError::Nodes(Box::new(status)))?;
+    Ok(Some(begun))
+}
+
+/// Follows it until shutdown.
+async fn follow_nodes(shutdown: Shutdown, registry: Registry, nodes: NodeFollower) {
+    tokio::select! {
+        biased;
+        () = shutdown.closing() => {}
+        () = nodes.run(&registry) => {}
     }
 }
 

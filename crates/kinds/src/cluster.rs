@@ -8,6 +8,8 @@ mod default_flows;
 mod default_roles;
 mod system_objects;
 
+pub use default_roles::node_rules;
+
 use crate::built_in::BuiltIn;
 use crate::service_allocation::{Ranges, ServiceAllocation};
 use kubist_api::core::v1::Endpoints;

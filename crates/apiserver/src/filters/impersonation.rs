@@ -133,8 +133,8 @@ fn part<'a>(
         version: "v1",
         resource,
         subresource,
-        namespace: "",
         name,
+        ..ResourceAction::default()
     }
 }
 

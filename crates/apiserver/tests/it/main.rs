@@ -16,6 +16,7 @@ mod custom;
 mod cut_lists;
 mod deletions;
 mod documents;
+mod flow_control;
 mod forms;
 mod full_store;
 mod half_open;

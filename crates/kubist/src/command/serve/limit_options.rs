@@ -1,7 +1,7 @@
 //! Options of limits.
 
 use super::{system_limits, values};
-use clap::Args;
+use clap::{ArgAction, Args};
 use std::error::Error;
 
 #[derive(Args, Debug)]
