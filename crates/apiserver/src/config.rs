@@ -3,6 +3,7 @@
 use crate::authentication::authenticator::StaticToken;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::token_keys::TokenKeys;
+use crate::audit::Audit;
 use crate::authorization::authorizer::Authorization;
 use crate::filters::request_observer::RequestObserver;
 use rustls_pki_types::CertificateDer;
@@ -59,7 +60,9 @@ pub struct Config {
     /// Decides about each request, after authentication, and answers access reviews. Default:
     /// everything is allowed.
     pub authorization: Authorization,
-    /// Is told of every request, as upstream's audit log. Default: nobody.
+    /// Records requests by a policy, as upstream's audit log. Default: none.
+    pub audit: Option<Audit>,
+    /// Is told of every request, without its bodies. Default: nobody.
     pub observer: Option<Arc<dyn RequestObserver>>,
     /// The seed of audit ids, token ids, and of the lengths of watches, for runs that can be
     /// repeated. Default: none, and they are random.
@@ -131,6 +134,7 @@ impl Default for Config {
             tokens: Vec::new(),
             anonymous_health: true,
             authorization: Authorization::default(),
+            audit: None,
             observer: None,
             seed: None,
             requests_max: REQUESTS_MAX,

@@ -43,6 +43,7 @@
     reason = "the error of the server side is the Status that the client gets"
 )]
 
+mod audit;
 mod authentication;
 mod authorization;
 mod config;
@@ -63,6 +64,7 @@ mod server;
 mod shutdown;
 mod webhook;
 
+pub use audit::{Audit, AuditSink, LogFile, LogFileError};
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };

@@ -1,5 +1,6 @@
 //! `Authorization`: who decides about the requests of a server.
 
+use crate::audit::audited_call::AuditedCall;
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_authorization::node::NodeAuthorizer;
 use kubist_authorization::rbac::{Grants, RbacAuthorizer};
@@ -122,15 +123,22 @@ impl Authorization {
         self.authorizer.authorize(attributes).await
     }
 
-    /// Authorizes a request.
+    /// Authorizes a request, and records the decision.
     ///
     /// # Errors
     /// 403 in upstream's words if it is not allowed.
-    pub(crate) async fn check(&self, attributes: Attributes<'_>) -> Result<(), Status> {
+    pub(crate) async fn check(
+        &self,
+        attributes: Attributes<'_>,
+        audit: Option<&AuditedCall>,
+    ) -> Result<(), Status> {
         if self.allows_all {
+            audit.inspect(|it| it.authorized(&Decision::Allow(String::new())));
             return Ok(());
         }
-        match self.decide(attributes).await {
+        let decision = self.decide(attributes).await;
+        audit.inspect(|it| it.authorized(&decision));
+        match decision {
             Decision::Allow(_) => Ok(()),
             Decision::Deny(reason) | Decision::NoOpinion(reason) => {
                 Err(forbidden(attributes, &reason))

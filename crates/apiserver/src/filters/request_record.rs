@@ -4,6 +4,7 @@
 //! query, so nothing secret. Requests are logged at level info, and slow ones (except long-running
 //! ones) at level warn.
 
+use crate::audit::audited_call::AuditedCall;
 use crate::filters::seat::Seat;
 use crate::metrics::{Gauge, Metrics, RequestLabels};
 use crate::random::Chance;
@@ -53,6 +54,8 @@ pub(crate) struct RequestRecord {
     seat: Option<Seat>,
     /// How priority and fairness classified the request.
     class: Option<Arc<Class>>,
+    /// What is recorded of it; its last stage when the response ends.
+    audit: Option<Arc<AuditedCall>>,
     method: String,
     path: String,
     protocol: Version,
@@ -83,6 +86,7 @@ impl RequestRecord {
             slow,
             seat: None,
             class: None,
+            audit: None,
             method: request.method.clone(),
             path: request.path.clone(),
             protocol,
@@ -102,6 +106,16 @@ impl RequestRecord {
     /// Holds the seat of the request until its response ends.
     pub(crate) fn admitted(&mut self, seat: Option<Seat>) {
         self.seat = seat;
+    }
+
+    /// The request is recorded.
+    pub(crate) fn audited(&mut self, audit: Option<Arc<AuditedCall>>) {
+        self.audit = audit;
+    }
+
+    /// Returns what is recorded of it, if it is.
+    pub(crate) fn audit(&self) -> Option<&Arc<AuditedCall>> {
+        self.audit.as_ref()
     }
 
     /// Notes how the request was classified, if it was.
@@ -126,6 +140,12 @@ impl RequestRecord {
     pub(crate) fn answered(&mut self, user: Str, code: StatusCode) {
         if let Some(seat) = &mut self.seat {
             seat.sending();
+        }
+        if let Some(audit) = &self.audit {
+            audit.answered(code.as_u16());
+            if self.labels.long_running {
+                audit.started();
+            }
         }
         self.user = user;
         self.code = Some(code);

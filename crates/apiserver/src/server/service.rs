@@ -7,6 +7,8 @@
 mod authenticate;
 mod non_resource;
 
+use crate::audit::Audit;
+use crate::audit::audited_call::{AuditedCall, Head};
 use crate::authentication::authenticator::Authenticator;
 use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
@@ -41,17 +43,22 @@ use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VAR
 use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
 use kubist_apimachinery::Status;
+use kubist_authorization::Attributes;
+use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, negotiate};
 use kubist_registry::{Registry, RequestContext, User};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Time limit of requests other than watches, as upstream.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Who asks if authentication fails.
+static NOBODY: LazyLock<User> = LazyLock::new(User::default);
 
 /// Handles requests.
 #[derive(Debug)]
@@ -65,6 +72,7 @@ pub(crate) struct Service {
     address: Option<SocketAddr>,
     anonymous_health: bool,
     observer: Option<Arc<dyn RequestObserver>>,
+    audit: Option<Audit>,
 }
 
 impl Service {
@@ -94,6 +102,7 @@ impl Service {
             address,
             anonymous_health: config.anonymous_health,
             observer: config.observer.clone(),
+            audit: config.audit.clone(),
         }
     }
 
@@ -143,18 +152,18 @@ impl Service {
         let answered = self.within_deadline(&mut call.cx, incoming, route, &mut body, &mut record);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let response = answered.unwrap_or_else(|_| {
+            record.audit().inspect(|it| it.panicked());
             Err(Status::internal_error(
                 "this request caused apiserver to panic. Look in the logs for details.",
             ))
         });
-        let response =
-            response.unwrap_or_else(|status| match negotiate(request.accept(), &Offer::STATUS) {
-                Ok(chosen) => {
-                    let pretty = chosen.pretty || request.wants_pretty();
-                    ApiResponse::status(&status, chosen.format, pretty)
-                }
-                Err(_) => ApiResponse::raw_status(&status),
-            });
+        if let (Some(audit), Err(status)) = (record.audit(), &response) {
+            audit.failed(status);
+        }
+        let response = response.unwrap_or_else(|status| failed(&request, &status));
+        if let Some(audit) = record.audit() {
+            response_body(audit, &response).await;
+        }
         let mut response = finish(&request, &call.cx, response);
         call.answered(response.status());
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
@@ -188,10 +197,15 @@ impl Service {
         }
         let deadline = deadline(incoming.request)?;
         let response = async {
-            cx.user = self.user(cx, incoming.connection, incoming.request).await?;
+            let user = self.authenticated(cx, incoming.connection, incoming.request).await;
+            let asked = RequestAttributes::of(incoming.request, &route);
+            let known = user.as_ref().unwrap_or(&NOBODY);
+            let audited = self.audited(cx, &asked.by(known), incoming, record).await;
+            record.audited(audited);
+            let user = user?;
+            cx.user = self.impersonated(incoming.request, user, record).await?;
             cx.grants = self.context.authorization.grants().cloned();
             let cx = &*cx;
-            let asked = RequestAttributes::of(incoming.request, &route);
             let asked = asked.by(&cx.user);
             let reservation = match self.reservation(asked, incoming).await {
                 Ok(reservation) => reservation,
@@ -200,9 +214,12 @@ impl Service {
                     return Ok(ApiResponse::too_many_requests());
                 }
             };
+            let audit = record.audit().cloned();
             let response = async {
-                self.context.authorization.check(asked).await?;
-                let routed = pin!(self.route(cx, incoming, &reservation, &route, body));
+                let authorization = &self.context.authorization;
+                authorization.check(asked, audit.as_deref()).await?;
+                let routed = self.route(cx, incoming, &reservation, &route, body, audit.clone());
+                let routed = pin!(routed);
                 CpuBound::new(routed, || cx.long_work()).await
             };
             let response = response.await;
@@ -231,6 +248,7 @@ impl Service {
         reservation: &SeatReservation<'_>,
         route: &Route,
         body: &mut Incoming,
+        audit: Option<Arc<AuditedCall>>,
     ) -> Result<ApiResponse, Status> {
         let request = incoming.request;
         match route {
@@ -241,12 +259,34 @@ impl Service {
                     request,
                     labels: incoming.labels,
                     reservation,
+                    audit: audit.as_deref(),
                 };
                 handlers::handle(call, path, body).await
             }
             Route::Other => self.other(cx, request).await,
             route => self.discovery(route, request),
         }
+    }
+
+    /// Begins to record a request, if it is.
+    async fn audited(
+        &self,
+        cx: &RequestContext,
+        asked: &Attributes<'_>,
+        incoming: IncomingRequest<'_>,
+        record: &RequestRecord,
+    ) -> Option<Arc<AuditedCall>> {
+        let audit = self.audit.as_ref()?;
+        let id = record.audit_id();
+        let head = Head {
+            audit_id: String::from_utf8_lossy(id.as_bytes()).into_owned(),
+            uri: incoming.request.target(),
+            user_agent: incoming.request.user_agent(),
+            source: incoming.connection.source.map(|it| it.ip().to_string()),
+            received: cx.received,
+            clock: Arc::clone(self.context.registry.clock()),
+        };
+        AuditedCall::begin(audit, asked, head).await
     }
 
     fn discovery(&self, route: &Route, request: &Request) -> Result<ApiResponse, Status> {
@@ -303,6 +343,25 @@ impl Service {
                 Ok(ApiResponse::page_not_found())
             }
         }
+    }
+}
+
+/// Returns the response to a request that failed, in a format that its client accepts.
+fn failed(request: &Request, status: &Status) -> ApiResponse {
+    match negotiate(request.accept(), &Offer::STATUS) {
+        Ok(chosen) => {
+            let pretty = chosen.pretty || request.wants_pretty();
+            ApiResponse::status(status, chosen.format, pretty)
+        }
+        Err(_) => ApiResponse::raw_status(status),
+    }
+}
+
+/// Notes a complete body for the audit log; what is produced while it is sent is not recorded.
+async fn response_body(audit: &AuditedCall, response: &ApiResponse) {
+    let format = Format::of_media_type(response.content_type);
+    if let (Some(format), Some(bytes)) = (format, response.body.whole()) {
+        audit.response_body(format, &bytes).await;
     }
 }
 

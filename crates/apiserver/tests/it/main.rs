@@ -1,6 +1,7 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
 mod apply;
+mod audit;
 mod authorization;
 mod backups;
 mod capabilities;

@@ -6,6 +6,7 @@ use crate::authentication::service_accounts;
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::impersonation;
 use crate::filters::incoming_request::IncomingRequest;
+use crate::filters::request_record::RequestRecord;
 use crate::filters::seat_reservation::SeatReservation;
 use crate::filters::seats::TooManyRequests;
 use crate::request::Request;
@@ -32,9 +33,8 @@ impl Service {
     /// One valid credential is sufficient, as upstream: refused ones before it do not matter.
     ///
     /// # Errors
-    /// 401 for missing or wrong credentials; 403 for impersonation; storage errors while a service
-    /// account is looked up.
-    pub(super) async fn user(
+    /// 401 for missing or wrong credentials; storage errors while a service account is looked up.
+    pub(super) async fn authenticated(
         &self,
         cx: &RequestContext,
         connection: &ConnectionInfo,
@@ -68,7 +68,28 @@ impl Service {
         if *user.name != *ANONYMOUS_USER {
             connection.client_state.mark_authenticated();
         }
-        impersonation::impersonated(&request.headers, user, &self.context.authorization).await
+        Ok(user)
+    }
+
+    /// Returns whom a user impersonates in this request, or the user.
+    ///
+    /// # Errors
+    /// 403 if the user may not.
+    pub(super) async fn impersonated(
+        &self,
+        request: &Request,
+        user: User,
+        record: &RequestRecord,
+    ) -> Result<User, Status> {
+        let own = record.audit().map(|_| user.clone());
+        let authorization = &self.context.authorization;
+        let user = impersonation::impersonated(&request.headers, user, authorization).await?;
+        if let (Some(audit), Some(own)) = (record.audit(), own)
+            && own != user
+        {
+            audit.impersonates(&user);
+        }
+        Ok(user)
     }
 
     /// Returns the service account whose token a request has.
