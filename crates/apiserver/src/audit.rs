@@ -10,10 +10,10 @@ mod log_file;
 mod object;
 mod queue;
 
+pub use kubist_audit::{Event, Level, Policy, PolicyError, Stage};
 pub use log_file::{LogFile, LogFileError};
 
 use crate::audit::queue::Queue;
-use kubist_audit::Policy;
 use std::fmt;
 use std::io;
 use std::sync::Arc;

@@ -43,7 +43,7 @@
     reason = "the error of the server side is the Status that the client gets"
 )]
 
-mod audit;
+pub mod audit;
 mod authentication;
 mod authorization;
 mod config;
@@ -64,7 +64,6 @@ mod server;
 mod shutdown;
 mod webhook;
 
-pub use audit::{Audit, AuditSink, LogFile, LogFileError};
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };

@@ -118,6 +118,7 @@ impl Server {
             serving_names: advertised.map(ToString::to_string).collect(),
             tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
             authorization: config.authorization.clone(),
+            audit: config.audit.clone(),
             anonymous_health: config.anonymous_health,
             observer: config.observer.clone(),
             seed: config.seed,

@@ -3,6 +3,7 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
+use kubist_apiserver::audit::Audit;
 use kubist_apiserver::{Authorization, RequestObserver, Webhooks};
 use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
@@ -83,6 +84,8 @@ pub struct ServerConfig {
     /// default roles are created and maintained. Default: everything is allowed to every
     /// authenticated user, which suits tests.
     pub authorization: Authorization,
+    /// Records requests by a policy, as upstream's audit log. Default: none.
+    pub audit: Option<Audit>,
     /// Whether health checks and the version may be requested anonymously. Default: yes.
     pub anonymous_health: bool,
     /// Limit of read-only requests in flight; system users may have as many again, and further
@@ -129,6 +132,7 @@ impl Default for ServerConfig {
             encryption_file: None,
             etcd: None,
             authorization: Authorization::default(),
+            audit: None,
             anonymous_health: true,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,

@@ -2,7 +2,7 @@
 //! evicts idle ones (`eviction.rs`) for a connection that waits.
 
 use super::activity::Activity;
-use super::connection::Connections;
+use super::connection::{Caller, Connections};
 use super::eviction::Evictor;
 use super::in_process;
 use super::in_process_stream::InProcessStream;

@@ -2,8 +2,8 @@
 
 use crate::client::{Client, server};
 use http::Version;
-use kubist_apiserver::{Audit, AuditSink, Authorization, Config, RunningServer, StaticToken};
-use kubist_audit::Policy;
+use kubist_apiserver::audit::{Audit, AuditSink, Policy};
+use kubist_apiserver::{Authorization, Config, RunningServer, StaticToken};
 use kubist_registry::User;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
