@@ -1,9 +1,9 @@
 //! `Config`: how a server listens, whom it authenticates, and its limits.
 
+use crate::audit::Audit;
 use crate::authentication::authenticator::StaticToken;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::token_keys::TokenKeys;
-use crate::audit::Audit;
 use crate::authorization::authorizer::Authorization;
 use crate::filters::request_observer::RequestObserver;
 use rustls_pki_types::CertificateDer;

@@ -3,9 +3,7 @@
 
 use crate::filters::flow_control::FlowControl;
 use crate::following::{Follower, follow, load};
-use kubist_api::flowcontrol::v1::{
-    FlowSchema, FlowSchemaCondition, PriorityLevelConfiguration,
-};
+use kubist_api::flowcontrol::v1::{FlowSchema, FlowSchemaCondition, PriorityLevelConfiguration};
 use kubist_apimachinery::{AnyObject, Resource, Status, Time};
 use kubist_flow_control::Configuration;
 use kubist_registry::{Registry, UpdatePath, UpdatedObject, User};
@@ -95,9 +93,8 @@ impl FlowFollower {
             let mut conditions = schema.status.conditions.iter();
             let dangling = conditions.find(|it| &*it.type_ == DANGLING);
             let wanted = condition(level, exists, None);
-            let is_right = dangling.is_some_and(|it| {
-                it.status == wanted.status && it.message == wanted.message
-            });
+            let is_right = dangling
+                .is_some_and(|it| it.status == wanted.status && it.message == wanted.message);
             (!is_right).then(|| (schema.clone(), exists))
         });
         schemas.collect()
@@ -140,7 +137,10 @@ async fn write_condition(
     let level = &schema.spec.priority_level_configuration.name;
     let change = Conditioned(condition(level, exists, Some(cx.now())));
     let place = ("", &*schema.metadata.name);
-    match store.update(&cx, place, &change, UpdatePath::Status, false).await {
+    match store
+        .update(&cx, place, &change, UpdatePath::Status, false)
+        .await
+    {
         // It was deleted, or another server has written the condition.
         Err(status) if status.is_not_found() || status.is_conflict() => Ok(()),
         written => written.map(drop),

@@ -65,10 +65,10 @@ pub struct Event {
 #[expect(clippy::exhaustive_structs, reason = "servers fill it in")]
 pub struct UserInfo {
     /// The name.
-    #[serde(skip_serializing_if = "Str::is_empty")]
+    #[serde(skip_serializing_if = "is_empty")]
     pub username: Str,
     /// The uid.
-    #[serde(skip_serializing_if = "Str::is_empty")]
+    #[serde(skip_serializing_if = "is_empty")]
     pub uid: Str,
     /// The groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -118,4 +118,8 @@ pub struct ObjectReference {
     /// The subresource.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subresource: String,
+}
+
+fn is_empty(text: &Str) -> bool {
+    text.is_empty()
 }

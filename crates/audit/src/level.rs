@@ -35,8 +35,7 @@ pub enum Stage {
 
 impl Level {
     /// The names, for messages.
-    pub(crate) const NAMES: [&'static str; 4] =
-        ["None", "Metadata", "Request", "RequestResponse"];
+    pub(crate) const NAMES: [&'static str; 4] = ["None", "Metadata", "Request", "RequestResponse"];
 }
 
 impl Stage {

@@ -89,8 +89,8 @@ impl Policy {
         let (Some(document), None) = (documents.next(), documents.next()) else {
             return Err(malformed("expected one document".to_owned()));
         };
-        let file: PolicyFile = serde_json::from_value(document.value)
-            .map_err(|error| malformed(error.to_string()))?;
+        let file: PolicyFile =
+            serde_json::from_value(document.value).map_err(|error| malformed(error.to_string()))?;
         if (&*file.api_version, &*file.kind) != ("audit.k8s.io/v1", "Policy") {
             let found = format!("{} of {}", file.kind, file.api_version);
             return Err(PolicyError::OtherKind { found });

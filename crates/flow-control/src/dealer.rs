@@ -67,7 +67,11 @@ mod tests {
         let mut used = vec![0; 64];
         let mut hands = BTreeSet::new();
         for flow in 0..1_000 {
-            let mut dealt = hand(flow_hash("service-accounts", &format!("user-{flow}")), 64, 6);
+            let mut dealt = hand(
+                flow_hash("service-accounts", &format!("user-{flow}")),
+                64,
+                6,
+            );
             dealt.iter().for_each(|it| used[*it] += 1);
             dealt.sort_unstable();
             hands.insert(dealt);

@@ -31,7 +31,10 @@ pub(crate) fn distinguisher<'a>(schema: &FlowSchema, request: &Attributes<'a>) -
 fn is_subject(subject: &Subject, user: &User) -> bool {
     let is = |name: &str, of: &str| name == ALL || name == of;
     match &*subject.kind {
-        "User" => subject.user.as_ref().is_some_and(|it| is(&it.name, &user.name)),
+        "User" => subject
+            .user
+            .as_ref()
+            .is_some_and(|it| is(&it.name, &user.name)),
         "Group" => subject.group.as_ref().is_some_and(|it| {
             let mut groups = user.groups.iter();
             &*it.name == ALL || groups.any(|group| *group == it.name)
@@ -134,7 +137,7 @@ mod tests {
             resource: "deployments",
             subresource,
             namespace,
-            name: "",
+            ..ResourceAction::default()
         })
     }
 
@@ -145,13 +148,20 @@ mod tests {
     #[test]
     fn a_rule_matches_by_verb_group_resource_subresource_and_namespace() {
         let user = User::default();
-        let some = schema(everybody(), &["deployments", "deployments/scale"], &["shop"]);
+        let some = schema(
+            everybody(),
+            &["deployments", "deployments/scale"],
+            &["shop"],
+        );
         assert!(ask(&some, &user, "list", deployments("shop", "")));
         assert!(ask(&some, &user, "get", deployments("shop", "scale")));
         assert!(!ask(&some, &user, "get", deployments("shop", "status")));
         assert!(!ask(&some, &user, "delete", deployments("shop", "")));
         assert!(!ask(&some, &user, "list", deployments("other", "")));
-        assert!(!ask(&some, &user, "list", deployments("", "")), "it is not for all namespaces");
+        assert!(
+            !ask(&some, &user, "list", deployments("", "")),
+            "it is not for all namespaces"
+        );
         let cluster = schema(everybody(), &["*"], &[]);
         assert!(ask(&cluster, &user, "list", deployments("", "status")));
         assert!(!ask(&cluster, &user, "list", deployments("shop", "")));
@@ -170,8 +180,12 @@ mod tests {
     fn subjects_are_users_groups_and_service_accounts() {
         let subject = |kind: &str| Subject {
             kind: kind.into(),
-            user: Some(Box::new(UserSubject { name: "alice".into() })),
-            group: Some(Box::new(GroupSubject { name: "devs".into() })),
+            user: Some(Box::new(UserSubject {
+                name: "alice".into(),
+            })),
+            group: Some(Box::new(GroupSubject {
+                name: "devs".into(),
+            })),
             service_account: Some(Box::new(ServiceAccountSubject {
                 namespace: "shop".into(),
                 name: ALL.into(),
@@ -188,7 +202,10 @@ mod tests {
         assert!(is_subject(&subject("Group"), &named("bob", "devs")));
         let account = named("system:serviceaccount:shop:web", "");
         assert!(is_subject(&subject("ServiceAccount"), &account));
-        assert!(!is_subject(&subject("ServiceAccount"), &named("system:serviceaccount:x:web", "")));
+        assert!(!is_subject(
+            &subject("ServiceAccount"),
+            &named("system:serviceaccount:x:web", "")
+        ));
         assert!(!is_subject(&subject("Robot"), &alice));
     }
 
@@ -206,7 +223,9 @@ mod tests {
         let mut schema = FlowSchema::default();
         assert_eq!(distinguisher(&schema, &request), "");
         for (method, expected) in [("ByUser", "alice"), ("ByNamespace", "shop")] {
-            let method = FlowDistinguisherMethod { type_: method.into() };
+            let method = FlowDistinguisherMethod {
+                type_: method.into(),
+            };
             schema.spec.distinguisher_method = Some(Box::new(method));
             assert_eq!(distinguisher(&schema, &request), expected);
         }

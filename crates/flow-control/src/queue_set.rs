@@ -163,7 +163,9 @@ impl QueueSet {
 
     fn fits(&self, seats: u32) -> bool {
         // A request that needs more than there is gets all of them.
-        self.executing_seats == 0 || self.executing_seats.saturating_add(seats) <= self.limit
+        self.response == Response::Exempt
+            || self.executing_seats == 0
+            || self.executing_seats.saturating_add(seats) <= self.limit
     }
 
     fn begin(&mut self, queue: Option<usize>, seats: u32) -> Placed {
@@ -331,7 +333,8 @@ mod tests {
         let (mut next, mut got) = (0_u64, BTreeMap::new());
         let mut of = BTreeMap::new();
         let mut running: Vec<(u64, Option<usize>, u32, u64, usize)> = Vec::new();
-        let mut outside: VecDeque<usize> = (0..flows.len()).cycle().take(flows.len() * 40).collect();
+        let mut outside: VecDeque<usize> =
+            (0..flows.len()).cycle().take(flows.len() * 40).collect();
         for now in 0..for_millis {
             running.retain(|&(ends, queue, seats, took, flow)| {
                 if ends > now {
@@ -399,7 +402,9 @@ mod tests {
     #[test]
     fn fewer_queues_are_used_at_once_and_removed_when_they_are_empty() {
         let mut set = set(QUEUES, 1);
-        let flows: Vec<u64> = (0..40).map(|it| flow_hash("schema", &format!("{it}"))).collect();
+        let flows: Vec<u64> = (0..40)
+            .map(|it| flow_hash("schema", &format!("{it}")))
+            .collect();
         for (ticket, flow) in (0_u64..).zip(&flows) {
             set.arrive(Duration::ZERO, *flow, 1, Ticket(ticket));
         }

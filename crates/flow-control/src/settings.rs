@@ -40,7 +40,11 @@ impl Settings {
             let exempt = spec.exempt.as_deref();
             return Self {
                 response: Response::Exempt,
-                shares: count(exempt.and_then(|it| it.nominal_concurrency_shares).unwrap_or(0)),
+                shares: count(
+                    exempt
+                        .and_then(|it| it.nominal_concurrency_shares)
+                        .unwrap_or(0),
+                ),
                 lendable: percent(exempt.and_then(|it| it.lendable_percent).unwrap_or(0)),
                 borrowing: None,
             };

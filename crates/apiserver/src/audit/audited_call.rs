@@ -4,6 +4,7 @@ use crate::audit::Audit;
 use crate::audit::object::Object;
 use crate::audit::queue::Pending;
 use bytes::Bytes;
+use kubist_apimachinery::wire::Wire as _;
 use kubist_apimachinery::{MicroTime, Status, Str};
 use kubist_audit::{Event, Level, ObjectReference, Stage, Treatment, UserInfo};
 use kubist_authorization::{Action, Attributes, Decision, User};
@@ -107,7 +108,11 @@ impl AuditedCall {
 
     /// The authorizer has decided.
     pub(crate) fn authorized(&self, decision: &Decision) {
-        let said = if decision.is_allowed() { "allow" } else { "forbid" };
+        let said = if decision.is_allowed() {
+            "allow"
+        } else {
+            "forbid"
+        };
         self.annotate(DECISION, said);
         self.annotate(REASON, decision.reason());
     }

@@ -186,7 +186,9 @@ fn backups(path: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let time = name.strip_prefix(&begin).and_then(|it| it.strip_suffix(&extension));
+        let time = name
+            .strip_prefix(&begin)
+            .and_then(|it| it.strip_suffix(&extension));
         if time.is_some_and(|it| it.len() == 20 && it.bytes().all(|it| it.is_ascii_digit())) {
             found.push(entry.path());
         }
@@ -209,7 +211,8 @@ mod tests {
         let path = folder.path().join("audit.log");
         let mut log = LogFile::open(&path, 10).expect("it opens").keep_files(2);
         for number in 0..5 {
-            log.write(&[format!("event {number}")]).expect("there is room");
+            log.write(&[format!("event {number}")])
+                .expect("there is room");
         }
         assert_eq!(lines(&path), ["event 4"]);
         let mut backups = backups(&path).expect("they are listed");
@@ -228,7 +231,8 @@ mod tests {
         let path = folder.path().join("audit.log");
         for _ in 0..2 {
             let mut log = LogFile::open(&path, 0).expect("it opens");
-            log.write(&["a".to_owned(), "b".to_owned()]).expect("there is room");
+            log.write(&["a".to_owned(), "b".to_owned()])
+                .expect("there is room");
         }
         assert_eq!(lines(&path), ["a", "b", "a", "b"]);
         let nowhere = folder.path().join("none").join("audit.log");

@@ -40,7 +40,12 @@ impl Object {
         let Some(metadata) = value.as_ref().and_then(|it| it.get("metadata")) else {
             return;
         };
-        let said = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default();
+        let said = |key: &str| {
+            metadata
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         for (field, key) in [
             (&mut about.name, "name"),
             (&mut about.namespace, "namespace"),

@@ -20,7 +20,10 @@ impl NodeFollower {
     ///
     /// # Errors
     /// Those of the storage.
-    pub(crate) async fn begin(of: Arc<NodeAuthorizer>, registry: &Registry) -> Result<Self, Status> {
+    pub(crate) async fn begin(
+        of: Arc<NodeAuthorizer>,
+        registry: &Registry,
+    ) -> Result<Self, Status> {
         let follower = Self { of };
         load::<Pod>(registry, &follower).await?;
         load::<PersistentVolume>(registry, &follower).await?;
@@ -57,7 +60,8 @@ impl Follower<Pod> for NodeFollower {
 
     fn remove(&self, pod: &Pod) {
         let meta = &pod.metadata;
-        self.of.change(|graph| graph.remove_pod(&meta.namespace, &meta.name));
+        self.of
+            .change(|graph| graph.remove_pod(&meta.namespace, &meta.name));
     }
 }
 

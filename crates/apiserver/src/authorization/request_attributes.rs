@@ -25,7 +25,12 @@ impl<'a> RequestAttributes<'a> {
         };
         let selects = matches!(&*verb, "list" | "watch" | "deletecollection");
         // As upstream, what cannot be parsed selects nothing here, and is refused later.
-        let text = |name| request.query.first(name).filter(|it| selects && !it.is_empty());
+        let text = |name| {
+            request
+                .query
+                .first(name)
+                .filter(|it| selects && !it.is_empty())
+        };
         Self {
             fields: text("fieldSelector").and_then(|it| it.parse().ok()),
             labels: text("labelSelector").and_then(|it| it.parse().ok()),

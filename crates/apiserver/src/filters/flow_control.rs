@@ -210,8 +210,12 @@ impl FlowControl {
     fn reclaim_stalled(&self, state: &mut State) -> bool {
         let now = self.millis();
         let limit = u64::try_from(STALLED.as_millis()).unwrap_or(u64::MAX);
-        let is_stalled = |last: &AtomicU64| now.saturating_sub(last.load(Ordering::Relaxed)) >= limit;
-        let stalled = state.sending.iter().filter(|(_, (last, _))| is_stalled(last));
+        let is_stalled =
+            |last: &AtomicU64| now.saturating_sub(last.load(Ordering::Relaxed)) >= limit;
+        let stalled = state
+            .sending
+            .iter()
+            .filter(|(_, (last, _))| is_stalled(last));
         let stalled: Vec<u64> = stalled.map(|(number, _)| *number).collect();
         for number in &stalled {
             if let Some((_, execution)) = state.sending.remove(number) {
@@ -451,11 +455,16 @@ mod tests {
         sleep(STALLED / 2).await;
         slow.took();
         let began = Instant::now();
-        let next = admit(&flow, "b").await.expect("nobody reads the first answer");
+        let next = admit(&flow, "b")
+            .await
+            .expect("nobody reads the first answer");
         assert!(began.elapsed() >= STALLED);
         drop(slow);
         let mut third = pin!(admit(&flow, "c"));
-        assert!(futures_util::poll!(&mut third).is_pending(), "a seat is given back once");
+        assert!(
+            futures_util::poll!(&mut third).is_pending(),
+            "a seat is given back once"
+        );
         drop(next);
         drop(third.await.expect("the seat is free"));
     }

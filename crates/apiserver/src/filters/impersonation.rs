@@ -98,7 +98,9 @@ async fn check(sender: &User, wanted: &User, authorization: &Authorization) -> R
         parts.push(part(AUTHENTICATION, "uids", "", &wanted.uid));
     }
     for part in parts {
-        authorization.check(impersonation(sender, part), None).await?;
+        authorization
+            .check(impersonation(sender, part), None)
+            .await?;
     }
     Ok(())
 }

@@ -27,7 +27,9 @@ pub(crate) struct TooManyRequests {
 
 impl Seats {
     pub(crate) fn new(config: &Config) -> Self {
-        let seats = config.requests_max.saturating_add(config.mutating_requests_max);
+        let seats = config
+            .requests_max
+            .saturating_add(config.mutating_requests_max);
         // Without any limit there is nothing to share.
         if config.priority_and_fairness && seats > 0 {
             return Self::Flow(FlowControl::new(seats));
@@ -58,7 +60,8 @@ impl Seats {
         match self {
             Self::InFlight(pools) => {
                 let seat = pools.admit(request.user, labels);
-                seat.map(Seat::InFlight).ok_or_else(TooManyRequests::default)
+                seat.map(Seat::InFlight)
+                    .ok_or_else(TooManyRequests::default)
             }
             Self::Flow(flow) => match flow.admit(request, Work::ONE).await {
                 Ok(seat) => Ok(Seat::Flow(seat)),

@@ -94,7 +94,9 @@ impl Call<'_> {
         self.server.metrics.body(self.labels, bytes.len());
         if let Some(audit) = self.audit {
             let format = self.request.content_type().and_then(Format::of_media_type);
-            audit.request_body(format.unwrap_or(Format::Json), &bytes).await;
+            audit
+                .request_body(format.unwrap_or(Format::Json), &bytes)
+                .await;
         }
         self.cx.begin_work(bytes.len()).await;
         Ok(bytes)

@@ -10,15 +10,15 @@ mod non_resource;
 use crate::audit::Audit;
 use crate::audit::audited_call::{AuditedCall, Head};
 use crate::authentication::authenticator::Authenticator;
+use crate::authorization::request_attributes::RequestAttributes;
 use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
-use crate::authorization::request_attributes::RequestAttributes;
+use crate::filters::flow_control::FlowControl;
 use crate::filters::host;
 use crate::filters::incoming_request::IncomingRequest;
 use crate::filters::observed_call::ObservedCall;
 use crate::filters::request_observer::RequestObserver;
 use crate::filters::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
-use crate::filters::flow_control::FlowControl;
 use crate::filters::seat_reservation::{self, SeatReservation};
 use crate::filters::seats::{Seats, TooManyRequests};
 use crate::filters::send_buffers::ResponseBuffer;
@@ -38,6 +38,7 @@ use crate::response::{ApiResponse, gzip};
 use crate::routes::backup::BACKUPS_MAX;
 use crate::shutdown::Shutdown;
 use crate::{discovery, handlers};
+use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{Response, StatusCode, Version};
@@ -161,8 +162,10 @@ impl Service {
             audit.failed(status);
         }
         let response = response.unwrap_or_else(|status| failed(&request, &status));
-        if let Some(audit) = record.audit() {
-            response_body(audit, &response).await;
+        if let Some(audit) = record.audit()
+            && let Some((format, bytes)) = complete_body(&response)
+        {
+            audit.response_body(format, &bytes).await;
         }
         let mut response = finish(&request, &call.cx, response);
         call.answered(response.status());
@@ -197,7 +200,9 @@ impl Service {
         }
         let deadline = deadline(incoming.request)?;
         let response = async {
-            let user = self.authenticated(cx, incoming.connection, incoming.request).await;
+            let user = self
+                .authenticated(cx, incoming.connection, incoming.request)
+                .await;
             let asked = RequestAttributes::of(incoming.request, &route);
             let known = user.as_ref().unwrap_or(&NOBODY);
             let audited = self.audited(cx, &asked.by(known), incoming, record).await;
@@ -357,12 +362,10 @@ fn failed(request: &Request, status: &Status) -> ApiResponse {
     }
 }
 
-/// Notes a complete body for the audit log; what is produced while it is sent is not recorded.
-async fn response_body(audit: &AuditedCall, response: &ApiResponse) {
-    let format = Format::of_media_type(response.content_type);
-    if let (Some(format), Some(bytes)) = (format, response.body.whole()) {
-        audit.response_body(format, &bytes).await;
-    }
+/// Returns a complete body, for the audit log; none if it is produced while it is sent.
+fn complete_body(response: &ApiResponse) -> Option<(Format, Bytes)> {
+    let format = Format::of_media_type(response.content_type)?;
+    Some((format, response.body.whole()?))
 }
 
 /// Returns the time limit of a request.

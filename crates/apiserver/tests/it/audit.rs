@@ -18,7 +18,9 @@ struct Kept(Arc<Mutex<Vec<Value>>>);
 
 impl AuditSink for Kept {
     fn write(&mut self, events: &[String]) -> io::Result<()> {
-        let parsed = events.iter().map(|it| serde_json::from_str(it).expect("it is JSON"));
+        let parsed = events
+            .iter()
+            .map(|it| serde_json::from_str(it).expect("it is JSON"));
         self.0.lock().extend(parsed);
         Ok(())
     }
@@ -52,7 +54,11 @@ async fn start(rules: &str) -> (RunningServer, Kept) {
 async fn events(server: RunningServer, kept: &Kept, path: &str) -> Vec<Value> {
     server.shutdown().await;
     let all = kept.0.lock();
-    let of_path = |it: &&Value| it["requestURI"].as_str().is_some_and(|it| it.starts_with(path));
+    let of_path = |it: &&Value| {
+        it["requestURI"]
+            .as_str()
+            .is_some_and(|it| it.starts_with(path))
+    };
     all.iter().filter(of_path).cloned().collect()
 }
 
@@ -67,7 +73,10 @@ async fn a_write_is_recorded_with_its_bodies() {
     let [received, complete] = &events[..] else {
         panic!("{events:?}");
     };
-    assert_eq!((&received["stage"], &received["kind"]), (&json!("RequestReceived"), &json!("Event")));
+    assert_eq!(
+        (&received["stage"], &received["kind"]),
+        (&json!("RequestReceived"), &json!("Event"))
+    );
     assert_eq!(received["auditID"], complete["auditID"]);
     assert_eq!(received["verb"], "create");
     assert_eq!(received.get("requestObject"), None);
@@ -75,10 +84,16 @@ async fn a_write_is_recorded_with_its_bodies() {
     assert_eq!(complete["objectRef"]["name"], "m");
     assert_eq!(complete["objectRef"]["resource"], "configmaps");
     assert_eq!(complete["requestObject"]["data"], json!({"a": "b"}));
-    assert_eq!(complete["responseStatus"], json!({"metadata": {}, "code": 201}));
+    assert_eq!(
+        complete["responseStatus"],
+        json!({"metadata": {}, "code": 201})
+    );
     let metadata = &complete["responseObject"]["metadata"];
     assert!(metadata["uid"].is_string() && metadata.get("managedFields").is_none());
-    assert_eq!(complete["annotations"]["authorization.k8s.io/decision"], "allow");
+    assert_eq!(
+        complete["annotations"]["authorization.k8s.io/decision"],
+        "allow"
+    );
 }
 
 #[tokio::test]
@@ -93,7 +108,10 @@ async fn a_refusal_is_recorded_with_its_reason() {
         panic!("{events:?}");
     };
     assert_eq!(complete["user"]["username"], "bob");
-    assert_eq!(complete["annotations"]["authorization.k8s.io/decision"], "forbid");
+    assert_eq!(
+        complete["annotations"]["authorization.k8s.io/decision"],
+        "forbid"
+    );
     assert_eq!(complete["responseStatus"]["code"], 403);
     assert_eq!(complete["responseStatus"]["reason"], "Forbidden");
     assert_eq!(complete.get("responseObject"), None);
@@ -108,7 +126,10 @@ async fn a_watch_is_recorded_when_it_starts_and_when_it_ends() {
     drop(admin);
     let events = events(server, &kept, MAPS).await;
     let stages: Vec<&Value> = events.iter().map(|it| &it["stage"]).collect();
-    assert_eq!(stages, ["RequestReceived", "ResponseStarted", "ResponseComplete"]);
+    assert_eq!(
+        stages,
+        ["RequestReceived", "ResponseStarted", "ResponseComplete"]
+    );
 }
 
 #[tokio::test]

@@ -66,9 +66,17 @@ async fn responses_name_the_schema_and_the_level_of_the_request() {
         let answer = client.get(MAPS).await;
         assert_eq!(answer.code, 200);
         let expected = uid(&mut admin, "flowschemas", schema).await;
-        assert_eq!(answer.headers[SCHEMA_UID], *expected.as_str().expect("a text"), "{name}");
+        assert_eq!(
+            answer.headers[SCHEMA_UID],
+            *expected.as_str().expect("a text"),
+            "{name}"
+        );
         let expected = uid(&mut admin, "prioritylevelconfigurations", level).await;
-        assert_eq!(answer.headers[LEVEL_UID], *expected.as_str().expect("a text"), "{name}");
+        assert_eq!(
+            answer.headers[LEVEL_UID],
+            *expected.as_str().expect("a text"),
+            "{name}"
+        );
     }
     let mut alice = user(&server, "alice").await;
     let created = alice.post(MAPS, &json!({"metadata": {"name": "m"}})).await;
@@ -99,7 +107,10 @@ fn schema(name: &str, level: &str) -> Value {
 async fn dangling(admin: &mut Client, name: &str, status: &str) -> Value {
     let reached = async {
         loop {
-            let found = admin.get(&format!("{FLOWS}/flowschemas/{name}")).await.json();
+            let found = admin
+                .get(&format!("{FLOWS}/flowschemas/{name}"))
+                .await
+                .json();
             let condition = found["status"]["conditions"][0].clone();
             if condition["status"] == status {
                 assert_eq!(condition["type"], "Dangling");
@@ -108,7 +119,9 @@ async fn dangling(admin: &mut Client, name: &str, status: &str) -> Value {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, reached).await.expect("it has its condition")
+    tokio::time::timeout(PATIENCE, reached)
+        .await
+        .expect("it has its condition")
 }
 
 #[tokio::test]
@@ -116,7 +129,9 @@ async fn a_new_schema_counts_once_its_level_exists() {
     let server = start().await;
     let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
     let mut alice = user(&server, "alice").await;
-    let made = admin.post(&format!("{FLOWS}/flowschemas"), &schema("maps", "mine")).await;
+    let made = admin
+        .post(&format!("{FLOWS}/flowschemas"), &schema("maps", "mine"))
+        .await;
     assert_eq!(made.code, 201, "{}", made.json());
     let uid = made.json()["metadata"]["uid"].clone();
     let uid = uid.as_str().expect("a text");
@@ -134,7 +149,9 @@ async fn a_new_schema_counts_once_its_level_exists() {
             "nominalConcurrencyShares": 10, "limitResponse": {"type": "Reject"},
         }},
     });
-    let made = admin.post(&format!("{FLOWS}/prioritylevelconfigurations"), &level).await;
+    let made = admin
+        .post(&format!("{FLOWS}/prioritylevelconfigurations"), &level)
+        .await;
     assert_eq!(made.code, 201, "{}", made.json());
     let condition = dangling(&mut admin, "maps", "False").await;
     assert_eq!(condition["reason"], "Found");
@@ -158,7 +175,8 @@ async fn an_administrators_change_of_a_default_is_kept_and_a_mandatory_one_is_re
     let path = format!("{FLOWS}/prioritylevelconfigurations/catch-all");
     let mut level = admin.get(&path).await.json();
     level["spec"]["limited"]["nominalConcurrencyShares"] = json!(50);
-    let refused = admin.put(&path, &level).await;
+    let body = level.to_string();
+    let refused = admin.ask("PUT", &path, "application/json", body).await;
     assert_eq!(refused.code, 422, "{}", refused.json());
     server.shutdown().await;
 }

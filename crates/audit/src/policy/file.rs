@@ -73,7 +73,11 @@ impl RuleFile {
         if self.level.is_empty() {
             errors.push(FieldError::required(&level, ""));
         } else if !Level::NAMES.contains(&&*self.level) {
-            errors.push(FieldError::not_supported(&level, &*self.level, &Level::NAMES));
+            errors.push(FieldError::not_supported(
+                &level,
+                &*self.level,
+                &Level::NAMES,
+            ));
         }
         let urls = path.child("nonResourceURLs");
         errors.extend(paths(&self.non_resource_urls, &urls));
@@ -98,7 +102,11 @@ impl GroupResources {
             let problems = dns1123_subdomain(&self.group);
             if !problems.is_empty() {
                 let group = path.child("group");
-                errors.push(FieldError::invalid(&group, &*self.group, problems.join(",")));
+                errors.push(FieldError::invalid(
+                    &group,
+                    &*self.group,
+                    problems.join(","),
+                ));
             }
         }
         if !self.resource_names.is_empty() && self.resources.is_empty() {

@@ -30,10 +30,12 @@ pub(super) fn matches(rule: &RuleFile, request: &Attributes<'_>) -> bool {
     let Action::Path(path) = request.action else {
         return false;
     };
-    rule.non_resource_urls.iter().any(|it| match it.strip_suffix('*') {
-        Some(prefix) => path.starts_with(prefix),
-        None => path == it,
-    })
+    rule.non_resource_urls
+        .iter()
+        .any(|it| match it.strip_suffix('*') {
+            Some(prefix) => path.starts_with(prefix),
+            None => path == it,
+        })
 }
 
 fn covers(resources: &GroupResources, action: &ResourceAction<'_>) -> bool {
@@ -52,11 +54,14 @@ fn covers(resources: &GroupResources, action: &ResourceAction<'_>) -> bool {
         subresource,
         ..
     } = *action;
-    resources.resources.iter().any(|it| match it.split_once('/') {
-        _ if it == "*" => true,
-        None => it == resource && subresource.is_empty(),
-        Some(("*", sub)) if !subresource.is_empty() && sub == subresource => true,
-        Some((name, "*")) => name == resource,
-        Some((name, sub)) => name == resource && sub == subresource && !subresource.is_empty(),
-    })
+    resources
+        .resources
+        .iter()
+        .any(|it| match it.split_once('/') {
+            _ if it == "*" => true,
+            None => it == resource && subresource.is_empty(),
+            Some(("*", sub)) if !subresource.is_empty() && sub == subresource => true,
+            Some((name, "*")) => name == resource,
+            Some((name, sub)) => name == resource && sub == subresource && !subresource.is_empty(),
+        })
 }

@@ -80,7 +80,11 @@ fn resources_are_matched_with_their_subresources_and_names() {
         ("{resources: [pods], resourceNames: [p]}", "", true),
         ("{resources: [pods], resourceNames: [q]}", "", false),
     ] {
-        assert_eq!(matches(resources, pods(subresource, "n", "p")), expected, "{resources}");
+        assert_eq!(
+            matches(resources, pods(subresource, "n", "p")),
+            expected,
+            "{resources}"
+        );
         assert!(!matches(resources, Action::Path("/")), "{resources}");
     }
 }
@@ -88,13 +92,25 @@ fn resources_are_matched_with_their_subresources_and_names() {
 #[test]
 fn paths_and_namespaces_are_matched() {
     let paths = policy("{level: Metadata, nonResourceURLs: [/healthz, '/metrics*']}");
-    assert_eq!(level(&paths, "get", Action::Path("/metrics/slis")), Level::Metadata);
-    assert_eq!(level(&paths, "get", Action::Path("/healthz/etcd")), Level::None);
+    assert_eq!(
+        level(&paths, "get", Action::Path("/metrics/slis")),
+        Level::Metadata
+    );
+    assert_eq!(
+        level(&paths, "get", Action::Path("/healthz/etcd")),
+        Level::None
+    );
     assert_eq!(level(&paths, "get", pods("", "n", "")), Level::None);
     let namespaces = policy("{level: Metadata, namespaces: [shop, '']}");
-    assert_eq!(level(&namespaces, "get", pods("", "shop", "p")), Level::Metadata);
+    assert_eq!(
+        level(&namespaces, "get", pods("", "shop", "p")),
+        Level::Metadata
+    );
     assert_eq!(level(&namespaces, "get", pods("", "", "")), Level::Metadata);
-    assert_eq!(level(&namespaces, "get", pods("", "other", "p")), Level::None);
+    assert_eq!(
+        level(&namespaces, "get", pods("", "other", "p")),
+        Level::None
+    );
 }
 
 #[test]
@@ -134,7 +150,7 @@ fn what_is_wrong_with_a_policy_is_said() {
         ("{}", "rules[0].level: Required value"),
         (
             "{level: All}",
-            "rules[0].level: Unsupported value: \"All\": supported values: \"Metadata\", \"None\", \
+            "rules[0].level: Unsupported value: \"All\": supported values: \"None\", \"Metadata\", \
              \"Request\", \"RequestResponse\"",
         ),
         (

@@ -81,11 +81,19 @@ impl NodeAuthorizer {
             }
             ("", "persistentvolumes") => {
                 check_get(verb, action)?;
-                related(node, action, self.graph.read().has_volume(node, action.name))
+                related(
+                    node,
+                    action,
+                    self.graph.read().has_volume(node, action.name),
+                )
             }
             ("storage.k8s.io", "volumeattachments") => {
                 check_get(verb, action)?;
-                related(node, action, self.graph.read().has_attachment(node, action.name))
+                related(
+                    node,
+                    action,
+                    self.graph.read().has_attachment(node, action.name),
+                )
             }
             ("", "serviceaccounts") => self.service_account(node, verb, action),
             ("coordination.k8s.io", "leases") => lease(node, verb, action),
@@ -116,7 +124,13 @@ impl NodeAuthorizer {
     }
 
     /// Reads of single objects.
-    fn read(&self, node: &str, verb: &str, kind: RelatedKind, action: &ResourceAction<'_>) -> Found {
+    fn read(
+        &self,
+        node: &str,
+        verb: &str,
+        kind: RelatedKind,
+        action: &ResourceAction<'_>,
+    ) -> Found {
         if !matches!(verb, "get" | "list" | "watch") {
             return because("can only read resources of this type");
         }
@@ -168,7 +182,11 @@ impl NodeAuthorizer {
     fn pod(&self, node: &str, verb: &str, action: &ResourceAction<'_>) -> Found {
         let is_own = || {
             let graph = self.graph.read();
-            related(node, action, graph.has_pod(node, action.namespace, action.name))
+            related(
+                node,
+                action,
+                graph.has_pod(node, action.namespace, action.name),
+            )
         };
         match (action.subresource, verb) {
             ("", "get") => is_own(),

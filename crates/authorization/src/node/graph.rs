@@ -96,7 +96,8 @@ impl NodeGraph {
             namespace: claim.namespace.clone(),
             name: claim.name.clone(),
         };
-        self.volumes.insert(name.clone(), BoundVolume { claim, secrets });
+        self.volumes
+            .insert(name.clone(), BoundVolume { claim, secrets });
     }
 
     /// Removes a volume.

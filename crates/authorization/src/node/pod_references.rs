@@ -34,7 +34,10 @@ pub(crate) fn of_volume(volume: &PersistentVolume) -> BTreeSet<Related> {
     };
     let in_claims = |it: &SecretReference| {
         let namespace = Some(&it.namespace).filter(|it| !it.is_empty());
-        (namespace.unwrap_or(&claim.namespace).clone(), it.name.clone())
+        (
+            namespace.unwrap_or(&claim.namespace).clone(),
+            it.name.clone(),
+        )
     };
     let own = |it: &SecretReference| (it.namespace.clone(), it.name.clone());
     let azure = spec.azure_file.iter().map(|it| {
@@ -120,12 +123,24 @@ impl References<'_> {
         let local = [
             volume.cephfs.as_ref().and_then(|it| it.secret_ref.as_ref()),
             volume.cinder.as_ref().and_then(|it| it.secret_ref.as_ref()),
-            volume.flex_volume.as_ref().and_then(|it| it.secret_ref.as_ref()),
+            volume
+                .flex_volume
+                .as_ref()
+                .and_then(|it| it.secret_ref.as_ref()),
             volume.rbd.as_ref().and_then(|it| it.secret_ref.as_ref()),
-            volume.scale_io.as_ref().and_then(|it| it.secret_ref.as_ref()),
+            volume
+                .scale_io
+                .as_ref()
+                .and_then(|it| it.secret_ref.as_ref()),
             volume.iscsi.as_ref().and_then(|it| it.secret_ref.as_ref()),
-            volume.storageos.as_ref().and_then(|it| it.secret_ref.as_ref()),
-            volume.csi.as_ref().and_then(|it| it.node_publish_secret_ref.as_ref()),
+            volume
+                .storageos
+                .as_ref()
+                .and_then(|it| it.secret_ref.as_ref()),
+            volume
+                .csi
+                .as_ref()
+                .and_then(|it| it.node_publish_secret_ref.as_ref()),
         ];
         for reference in local.into_iter().flatten() {
             self.add(RelatedKind::Secret, &reference.name);

@@ -1,22 +1,19 @@
 //! Upstream's default flow schemas and priority levels: created, and kept as they are.
 //!
-//! `bootstrap.jsonl` has an object on each line, as a kube-apiserver v1.36 makes them. As upstream,
-//! one whose annotation `apf.kubernetes.io/autoupdate-spec` an administrator has set to `false` is
-//! left alone, except the mandatory ones, `exempt` and `catch-all`.
+//! As upstream, one whose annotation `apf.kubernetes.io/autoupdate-spec` an administrator has set
+//! to `false` is left alone, except the mandatory ones, `exempt` and `catch-all`.
 
 use super::bootstrap::ensure;
+use crate::flowcontrol::defaults;
 use kubist_api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
-use kubist_apimachinery::wire::{DecodeContext, Wire};
+use kubist_apimachinery::wire::Wire;
 use kubist_apimachinery::{AnyObject, KubeObject, Status};
 use kubist_registry::{RequestContext, Stores, UpdatePath, UpdatedObject};
 use std::any::Any;
 use std::sync::Arc;
 
-const OBJECTS: &str = include_str!("../flowcontrol/bootstrap.jsonl");
 /// The annotation that says whether the server may change the spec.
 const AUTOUPDATE: &str = "apf.kubernetes.io/autoupdate-spec";
-/// The objects that always are as upstream has them.
-const MANDATORY: [&str; 2] = ["exempt", "catch-all"];
 /// The manager of what is written, as upstream.
 const MANAGER: &str = "api-priority-and-fairness-config-producer-v1";
 
@@ -36,8 +33,14 @@ impl Flow for FlowSchema {
 
 impl Flow for PriorityLevelConfiguration {
     fn take_spec(&mut self, wanted: &Self) -> bool {
-        let differs = self.spec != wanted.spec;
-        self.spec.clone_from(&wanted.spec);
+        let mut spec = wanted.spec.clone();
+        let said = self.metadata.annotations.get(AUTOUPDATE);
+        if spec.exempt.is_some() && said.is_some_and(|it| &**it == "false") {
+            // An administrator may give exempt requests seats that they lend.
+            spec.exempt.clone_from(&self.spec.exempt);
+        }
+        let differs = self.spec != spec;
+        self.spec = spec;
         differs
     }
 }
@@ -46,24 +49,25 @@ impl Flow for PriorityLevelConfiguration {
 pub(super) async fn run(stores: &Arc<Stores>, cx: &RequestContext) -> Result<(), Status> {
     let mut cx = cx.clone();
     cx.user_agent = MANAGER.into();
-    for line in OBJECTS.lines() {
-        if line.starts_with("{\"kind\":\"FlowSchema\",") {
-            settle::<FlowSchema>(stores, &cx, line).await?;
-        } else {
-            settle::<PriorityLevelConfiguration>(stores, &cx, line).await?;
-        }
+    settle_all::<PriorityLevelConfiguration>(stores, &cx).await?;
+    settle_all::<FlowSchema>(stores, &cx).await
+}
+
+async fn settle_all<K: Flow + Wire>(
+    stores: &Arc<Stores>,
+    cx: &RequestContext,
+) -> Result<(), Status> {
+    for wanted in defaults::of_kind::<K>()? {
+        settle(stores, cx, wanted).await?;
     }
     Ok(())
 }
 
-async fn settle<K: Flow + Wire>(
+async fn settle<K: Flow>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
-    line: &str,
+    wanted: K,
 ) -> Result<(), Status> {
-    let parsed = K::from_json(line.as_bytes(), &mut DecodeContext::new());
-    let wanted: K =
-        parsed.map_err(|error| Status::internal_error(format!("a default flow: {error}")))?;
     let Some(store) = stores.resource(K::GROUP, K::PLURAL) else {
         return Ok(());
     };
@@ -88,7 +92,7 @@ async fn settle<K: Flow + Wire>(
 /// Returns the object as it should be; none if it is, or is the administrator's.
 fn restored<K: Flow>(own: &K, wanted: &K) -> Option<K> {
     let metadata = own.metadata();
-    let is_mandatory = MANDATORY.contains(&&*metadata.name);
+    let is_mandatory = defaults::is_mandatory(&metadata.name);
     let said = metadata.annotations.get(AUTOUPDATE);
     // Without the annotation, an object that was never changed is the server's, as upstream.
     let is_ours = said.map_or(metadata.generation == 1, |it| &**it == "true");
@@ -98,7 +102,7 @@ fn restored<K: Flow>(own: &K, wanted: &K) -> Option<K> {
     let mut object = own.clone();
     let differs = object.take_spec(wanted);
     let annotations = &mut object.metadata_mut().annotations;
-    let lacks = said.is_none_or(|it| is_mandatory && &**it != "true");
+    let lacks = said.is_none();
     if lacks {
         annotations.insert(AUTOUPDATE.into(), "true".into());
     }
@@ -131,7 +135,10 @@ mod tests {
         level.metadata.name = "system".into();
         level.metadata.generation = 2;
         if let Some(said) = autoupdate {
-            level.metadata.annotations.insert(AUTOUPDATE.into(), said.into());
+            level
+                .metadata
+                .annotations
+                .insert(AUTOUPDATE.into(), said.into());
         }
         let limited = level.spec.limited.get_or_insert_default();
         limited.nominal_concurrency_shares = Some(shares);
@@ -149,20 +156,5 @@ mod tests {
         let mut mandatory = level(10, Some("false"));
         mandatory.metadata.name = "catch-all".into();
         assert!(restored(&mandatory, &wanted).is_some());
-    }
-
-    #[test]
-    fn every_default_schema_has_its_level() {
-        let (mut levels, mut referred) = (Vec::new(), Vec::new());
-        for line in OBJECTS.lines() {
-            let object: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
-            if object["kind"] == "FlowSchema" {
-                referred.push(object["spec"]["priorityLevelConfiguration"]["name"].clone());
-            } else {
-                levels.push(object["metadata"]["name"].clone());
-            }
-        }
-        assert_eq!((levels.len(), referred.len()), (8, 11));
-        assert!(referred.iter().all(|it| levels.contains(it)));
     }
 }

@@ -64,7 +64,12 @@ fn authorizer() -> NodeAuthorizer {
     authorizer
 }
 
-fn of<'a>(group: &'a str, resource: &'a str, namespace: &'a str, name: &'a str) -> ResourceAction<'a> {
+fn of<'a>(
+    group: &'a str,
+    resource: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+) -> ResourceAction<'a> {
     ResourceAction {
         group,
         version: "v1",
@@ -75,7 +80,12 @@ fn of<'a>(group: &'a str, resource: &'a str, namespace: &'a str, name: &'a str) 
     }
 }
 
-fn ask(authorizer: &NodeAuthorizer, node: &str, verb: &str, action: ResourceAction<'_>) -> Decision {
+fn ask(
+    authorizer: &NodeAuthorizer,
+    node: &str,
+    verb: &str,
+    action: ResourceAction<'_>,
+) -> Decision {
     let user = kubelet(node);
     authorizer.decide(&Attributes {
         user: &user,
@@ -98,14 +108,24 @@ fn a_kubelet_reads_what_its_pods_need_and_nothing_else() {
         ("resource.k8s.io", "resourceslices", "", "slice"),
     ] {
         let about = of(group, resource, namespace, name);
-        assert!(ask(&authorizer, "a", "get", about).is_allowed(), "{resource} {name}");
+        assert!(
+            ask(&authorizer, "a", "get", about).is_allowed(),
+            "{resource} {name}"
+        );
         let other = ask(&authorizer, "b", "get", about);
         let reason = "no relationship found between node 'b' and this object";
-        assert_eq!(other, Decision::NoOpinion(reason.to_owned()), "{resource} {name}");
+        assert_eq!(
+            other,
+            Decision::NoOpinion(reason.to_owned()),
+            "{resource} {name}"
+        );
     }
     for (namespace, name) in [("vault", "controller"), ("other", "s"), ("shop", "t")] {
         let about = of("", "secrets", namespace, name);
-        assert!(!ask(&authorizer, "a", "get", about).is_allowed(), "{namespace}/{name}");
+        assert!(
+            !ask(&authorizer, "a", "get", about).is_allowed(),
+            "{namespace}/{name}"
+        );
     }
 }
 
@@ -126,7 +146,10 @@ fn rights_end_with_the_last_pod_that_gives_them() {
     let annotations = &mut mirror.metadata.annotations;
     annotations.insert("kubernetes.io/config.mirror".into(), "x".into());
     authorizer.change(|graph| graph.put_pod(&mirror));
-    assert!(!ask(&authorizer, "a", "get", secret).is_allowed(), "it made the Pod itself");
+    assert!(
+        !ask(&authorizer, "a", "get", secret).is_allowed(),
+        "it made the Pod itself"
+    );
 }
 
 #[test]
@@ -140,7 +163,10 @@ fn lists_are_limited_to_the_own_node() {
     assert!(ask(&authorizer, "a", "list", selecting).is_allowed());
     let reason = "can only list/watch pods with spec.nodeName field selector";
     assert_eq!(ask(&authorizer, "b", "watch", selecting).reason(), reason);
-    assert_eq!(ask(&authorizer, "a", "list", of("", "pods", "", "")).reason(), reason);
+    assert_eq!(
+        ask(&authorizer, "a", "list", of("", "pods", "", "")).reason(),
+        reason
+    );
     let nodes = ask(&authorizer, "a", "list", of("", "nodes", "", ""));
     assert_eq!(
         nodes.reason(),
@@ -176,7 +202,10 @@ fn a_kubelet_writes_its_lease_its_tokens_and_its_status() {
     };
     assert!(ask(&authorizer, "a", "patch", status).is_allowed());
     let review = of("authentication.k8s.io", "tokenreviews", "", "");
-    assert!(ask(&authorizer, "a", "create", review).is_allowed(), "by the rules of all nodes");
+    assert!(
+        ask(&authorizer, "a", "create", review).is_allowed(),
+        "by the rules of all nodes"
+    );
     assert!(!ask(&authorizer, "a", "delete", review).is_allowed());
 }
 
@@ -190,7 +219,10 @@ fn users_that_are_no_kubelets_are_left_to_others() {
         verb: "get",
         action: Action::Resource(of("", "secrets", "shop", "s")),
     };
-    assert_eq!(authorizer.decide(&about), Decision::NoOpinion(String::new()));
+    assert_eq!(
+        authorizer.decide(&about),
+        Decision::NoOpinion(String::new())
+    );
     let nameless = ask(&authorizer, "", "get", of("", "secrets", "shop", "s"));
     assert_eq!(nameless.reason(), "unknown node for user \"system:node:\"");
 }

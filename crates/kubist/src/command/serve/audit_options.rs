@@ -51,7 +51,9 @@ impl AuditOptions {
         } else {
             let bytes = u64::from(self.audit_log_maxsize) << 20;
             let files = usize::try_from(self.audit_log_maxbackup).unwrap_or(usize::MAX);
-            let age = DAY.checked_mul(self.audit_log_maxage).filter(|it| !it.is_zero());
+            let age = DAY
+                .checked_mul(self.audit_log_maxage)
+                .filter(|it| !it.is_zero());
             LogFile::open(path, bytes)?.keep_files(files).keep_for(age)
         };
         Ok(Some(Audit::new(policy, log)?))
