@@ -11,6 +11,7 @@ mod connection;
 mod cork;
 mod delivery;
 mod eviction;
+mod followers;
 mod identities;
 mod in_process;
 mod in_process_stream;
@@ -24,10 +25,7 @@ use crate::authentication::authenticator::Authenticator;
 use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
-use crate::authorization::node_follower::NodeFollower;
-use crate::authorization::role_follower;
 use crate::config::{Config, KEEP_ALIVE_PROBES};
-use crate::flow_follower::FlowFollower;
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
 use crate::random::Chance;
@@ -37,10 +35,10 @@ use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
 use eviction::Evictor;
+use followers::Followers;
 use identities::Identities;
 pub use in_process::InProcess;
 use kubist_apimachinery::Status;
-use kubist_authorization::rbac::RbacAuthorizer;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
 use serving_certificate::ServingCertificate;
@@ -119,7 +117,6 @@ impl ApiServer {
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let roles = loaded_roles(&config, &registry).await?;
         let service = Service::new(
             &config,
             registry,
@@ -128,8 +125,7 @@ impl ApiServer {
             shutdown.clone(),
             chance,
         );
-        let flows = followed_flows(&service, &definitions).await?;
-        let nodes = followed_nodes(&config, &definitions).await?;
+        let followers = Followers::begin(&config, service.flow_control(), &definitions).await?;
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
@@ -155,15 +151,7 @@ impl ApiServer {
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let metrics = Arc::clone(connections.metrics());
-        if let Some(roles) = roles {
-            tasks.spawn(follow_roles(shutdown.clone(), definitions.clone(), roles));
-        }
-        if let Some(nodes) = nodes {
-            tasks.spawn(follow_nodes(shutdown.clone(), definitions.clone(), nodes));
-        }
-        if let Some(flows) = flows {
-            tasks.spawn(follow_flows(shutdown.clone(), definitions.clone(), flows));
-        }
+        tasks.spawn(followers.run(shutdown.clone(), definitions.clone()));
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
         let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
         tasks.spawn(upkeep);
@@ -197,72 +185,6 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
-}
-
-/// Reads the roles that the server is to obey, if it obeys any.
-async fn loaded_roles(
-    config: &Config,
-    registry: &Registry,
-) -> Result<Option<Arc<RbacAuthorizer>>, StartError> {
-    let Some(roles) = config.authorization.roles() else {
-        return Ok(None);
-    };
-    let loaded = role_follower::load(registry, roles).await;
-    loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
-    Ok(Some(Arc::clone(roles)))
-}
-
-/// Follows the roles until shutdown.
-async fn follow_roles(shutdown: Shutdown, registry: Registry, roles: Arc<RbacAuthorizer>) {
-    tokio::select! {
-        biased;
-        () = shutdown.closing() => {}
-        () = role_follower::follow(&registry, &roles) => {}
-    }
-}
-
-/// Reads what decides about kubelets, if the server decides by it.
-async fn followed_nodes(
-    config: &Config,
-    registry: &Registry,
-) -> Result<Option<NodeFollower>, StartError> {
-    let Some(node) = config.authorization.node() else {
-        return Ok(None);
-    };
-    let begun = NodeFollower::begin(Arc::clone(node), registry).await;
-    let begun = begun.map_err(|status| StartError::Nodes(Box::new(status)))?;
-    Ok(Some(begun))
-}
-
-/// Follows it until shutdown.
-async fn follow_nodes(shutdown: Shutdown, registry: Registry, nodes: NodeFollower) {
-    tokio::select! {
-        biased;
-        () = shutdown.closing() => {}
-        () = nodes.run(&registry) => {}
-    }
-}
-
-/// Reads the flow schemas and priority levels, if the server has priority levels.
-async fn followed_flows(
-    service: &Service,
-    registry: &Registry,
-) -> Result<Option<FlowFollower>, StartError> {
-    let Some(flow) = service.flow_control() else {
-        return Ok(None);
-    };
-    let begun = FlowFollower::begin(Arc::clone(flow), registry).await;
-    let begun = begun.map_err(|status| StartError::Flows(Box::new(status)))?;
-    Ok(Some(begun))
-}
-
-/// Follows them until shutdown.
-async fn follow_flows(shutdown: Shutdown, registry: Registry, flows: FlowFollower) {
-    tokio::select! {
-        biased;
-        () = shutdown.closing() => {}
-        () = flows.run(&registry) => {}
-    }
 }
 
 /// Runs the server's background loops until shutdown.

@@ -183,7 +183,7 @@ fn backups(path: &Path) -> io::Result<Vec<PathBuf>> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let (begin, extension) = parts(path);
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
+    for entry in fs::read_dir(folder.unwrap_or_else(|| Path::new(".")))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let time = name

@@ -50,7 +50,9 @@ impl Follower<Pod> for NodeFollower {
     fn replace(&self, all: &[&Pod]) {
         self.of.change(|graph| {
             graph.clear_pods();
-            all.iter().for_each(|it| graph.put_pod(it));
+            for pod in all {
+                graph.put_pod(pod);
+            }
         });
     }
 
@@ -69,7 +71,9 @@ impl Follower<PersistentVolume> for NodeFollower {
     fn replace(&self, all: &[&PersistentVolume]) {
         self.of.change(|graph| {
             graph.clear_volumes();
-            all.iter().for_each(|it| graph.put_volume(it));
+            for volume in all {
+                graph.put_volume(volume);
+            }
         });
     }
 
@@ -92,7 +96,9 @@ impl Follower<VolumeAttachment> for NodeFollower {
     fn replace(&self, all: &[&VolumeAttachment]) {
         self.of.change(|graph| {
             graph.clear_attachments();
-            all.iter().for_each(|it| put_attachment(graph, it));
+            for attachment in all {
+                put_attachment(graph, attachment);
+            }
         });
     }
 
@@ -116,7 +122,9 @@ impl Follower<ResourceSlice> for NodeFollower {
     fn replace(&self, all: &[&ResourceSlice]) {
         self.of.change(|graph| {
             graph.clear_slices();
-            all.iter().for_each(|it| put_slice(graph, it));
+            for slice in all {
+                put_slice(graph, slice);
+            }
         });
     }
 

@@ -194,13 +194,11 @@ impl FlowControl {
         while Instant::now() < until {
             // Clients that stall are looked for meanwhile.
             let pause = STALLED.min(until - Instant::now());
-            match timeout(pause, &mut waiting.begins).await {
-                Ok(begins) => return begins.ok(),
-                Err(_) => {
-                    let mut state = self.state.lock();
-                    self.reclaim_stalled(&mut state);
-                }
+            if let Ok(begins) = timeout(pause, &mut waiting.begins).await {
+                return begins.ok();
             }
+            let mut state = self.state.lock();
+            self.reclaim_stalled(&mut state);
         }
         // It may have been let in at this moment.
         waiting.begins.try_recv().ok()
@@ -472,7 +470,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_waits_goes_on_by_another_configuration() {
         let flow = flow_control(QUEUE);
-        let _seat = admit(&flow, "a").await.expect("there is a seat");
+        let seat = admit(&flow, "a").await.expect("there is a seat");
         let mut waits = pin!(admit(&flow, "b"));
         assert!(futures_util::poll!(&mut waits).is_pending());
         let mut exempt = one_level(QUEUE);
@@ -482,7 +480,7 @@ mod tests {
         flow.configure(&exempt);
         drop(admit(&flow, "c").await.expect("it is exempt"));
         let _second = admit(&flow, "d").await.expect("it is exempt");
-        drop(_seat);
+        drop(seat);
         drop(waits.await.expect("its turn has come"));
     }
 }

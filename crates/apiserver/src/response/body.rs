@@ -50,7 +50,9 @@ impl Body {
             Self::Whole(bytes) => Some(bytes.clone()),
             Self::Pieces(pieces) => {
                 let mut whole = BytesMut::new();
-                pieces.iter().for_each(|it| whole.extend_from_slice(it));
+                for piece in pieces {
+                    whole.extend_from_slice(piece);
+                }
                 Some(whole.freeze())
             }
             Self::Chunks(_) | Self::Begun(..) => None,
