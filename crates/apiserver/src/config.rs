@@ -1,5 +1,6 @@
 //! `Config`: how a server listens, whom it authenticates, and its limits.
 
+use crate::audit::Audit;
 use crate::authentication::authenticator::StaticToken;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::token_keys::TokenKeys;
@@ -59,7 +60,9 @@ pub struct Config {
     /// Decides about each request, after authentication, and answers access reviews. Default:
     /// everything is allowed.
     pub authorization: Authorization,
-    /// Is told of every request, as upstream's audit log. Default: nobody.
+    /// Records requests by a policy, as upstream's audit log. Default: none.
+    pub audit: Option<Audit>,
+    /// Is told of every request, without its bodies. Default: nobody.
     pub observer: Option<Arc<dyn RequestObserver>>,
     /// The seed of audit ids, token ids, and of the lengths of watches, for runs that can be
     /// repeated. Default: none, and they are random.
@@ -70,6 +73,10 @@ pub struct Config {
     pub requests_max: usize,
     /// The same for mutating requests. Default: [`MUTATING_REQUESTS_MAX`].
     pub mutating_requests_max: usize,
+    /// Whether requests are classified by the stored flow schemas and get the seats of their
+    /// priority level, or wait in its queues, as upstream. The seats are those of both limits
+    /// together. Default: no, the limits are applied as they are.
+    pub priority_and_fairness: bool,
     /// Maximum bytes of a request body. Default: [`BODY_BYTES_MAX`].
     pub body_bytes_max: usize,
     /// Concurrent streams per HTTP/2 connection. Default: [`STREAMS_MAX`].
@@ -127,10 +134,12 @@ impl Default for Config {
             tokens: Vec::new(),
             anonymous_health: true,
             authorization: Authorization::default(),
+            audit: None,
             observer: None,
             seed: None,
             requests_max: REQUESTS_MAX,
             mutating_requests_max: MUTATING_REQUESTS_MAX,
+            priority_and_fairness: false,
             body_bytes_max: BODY_BYTES_MAX,
             streams_max: STREAMS_MAX,
             connections_max: CONNECTIONS_MAX,

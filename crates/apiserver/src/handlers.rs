@@ -15,6 +15,7 @@ mod log_options;
 mod patch;
 mod review;
 mod review_rules;
+mod review_selectors;
 pub(crate) mod target;
 mod token_request;
 mod update;
@@ -39,7 +40,7 @@ use std::sync::Arc;
 /// Handles a request about a resource.
 pub(crate) async fn handle(
     call: Call<'_>,
-    path: ResourcePath,
+    path: &ResourcePath,
     body: &mut Incoming,
 ) -> Result<ApiResponse, Status> {
     let registry = &call.server.registry;
@@ -59,17 +60,17 @@ pub(crate) async fn handle(
         found.facts
     };
     let custom = storage.as_ref().is_some_and(|it| it.kind().is_custom());
-    if custom && !is_custom_path(facts, &path, &call.request.method) {
+    if custom && !is_custom_path(facts, path, &call.request.method) {
         return Ok(ApiResponse::page_not_found());
     }
-    check_scope(facts, &path)?;
+    check_scope(facts, path)?;
     // The deprecation of a definition's version is reported whatever the result.
     if custom {
         warn_of_deprecation(call, facts);
     }
     let answered = match storage {
-        Some(storage) => handle_stored(call, storage, &path, body).await,
-        None => handle_unstored(call, facts, &path, body).await,
+        Some(storage) => handle_stored(call, storage, path, body).await,
+        None => handle_unstored(call, facts, path, body).await,
     };
     if !custom && !is_unrouted(call.request, &answered) {
         warn_of_deprecation(call, facts);

@@ -43,11 +43,14 @@
     reason = "the error of the server side is the Status that the client gets"
 )]
 
+pub mod audit;
 mod authentication;
 mod authorization;
 mod config;
 mod discovery;
 mod filters;
+mod flow_follower;
+mod following;
 mod futures;
 mod handlers;
 mod metrics;
@@ -68,7 +71,7 @@ pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
 pub use authentication::token_keys::{TokenKeyError, TokenKeys};
-pub use authorization::authorizer::Authorization;
+pub use authorization::authorizer::{Authorization, AuthorizationMode};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,

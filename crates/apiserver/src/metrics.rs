@@ -8,6 +8,7 @@
 mod distribution;
 mod encryption;
 mod exposition;
+pub(crate) mod flow_control;
 mod labels;
 mod storage;
 mod table;
@@ -280,9 +281,14 @@ impl Metrics {
         families
     }
 
-    /// Returns the response to a scrape.
-    pub(crate) async fn scrape(&self, registry: &Registry) -> ApiResponse {
+    /// Returns the response to a scrape, with further families that are counted elsewhere.
+    pub(crate) async fn scrape(
+        &self,
+        registry: &Registry,
+        further: Vec<MetricFamily>,
+    ) -> ApiResponse {
         let mut families = self.families();
+        families.extend(further);
         families.extend(storage::families(registry).await);
         families.extend(encryption::families(registry));
         families.sort_by(|a, b| a.name().cmp(b.name()));

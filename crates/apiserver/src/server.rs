@@ -11,6 +11,7 @@ mod connection;
 mod cork;
 mod delivery;
 mod eviction;
+mod followers;
 mod identities;
 mod in_process;
 mod in_process_stream;
@@ -24,7 +25,6 @@ use crate::authentication::authenticator::Authenticator;
 use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
-use crate::authorization::role_follower;
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
@@ -35,10 +35,10 @@ use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
 use eviction::Evictor;
+use followers::Followers;
 use identities::Identities;
 pub use in_process::InProcess;
 use kubist_apimachinery::Status;
-use kubist_authorization::rbac::RbacAuthorizer;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
 use serving_certificate::ServingCertificate;
@@ -78,6 +78,12 @@ pub enum StartError {
     /// The stored roles, which the server is to obey, could not be read.
     #[error("cannot read the stored roles")]
     Roles(#[source] Box<Status>),
+    /// The stored Pods and volumes, which decide about kubelets, could not be read.
+    #[error("cannot read the stored Pods and volumes, which decide about kubelets")]
+    Nodes(#[source] Box<Status>),
+    /// The stored flow schemas and priority levels, which the server is to obey, could not be read.
+    #[error("cannot read the stored flow schemas and priority levels")]
+    Flows(#[source] Box<Status>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -111,7 +117,6 @@ impl ApiServer {
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let roles = loaded_roles(&config, &registry).await?;
         let service = Service::new(
             &config,
             registry,
@@ -120,6 +125,7 @@ impl ApiServer {
             shutdown.clone(),
             chance,
         );
+        let followers = Followers::begin(&config, service.flow_control(), &definitions).await?;
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
@@ -145,9 +151,7 @@ impl ApiServer {
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let metrics = Arc::clone(connections.metrics());
-        if let Some(roles) = roles {
-            tasks.spawn(follow_roles(shutdown.clone(), definitions.clone(), roles));
-        }
+        tasks.spawn(followers.run(shutdown.clone(), definitions.clone()));
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
         let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
         tasks.spawn(upkeep);
@@ -181,28 +185,6 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
-}
-
-/// Reads the roles that the server is to obey, if it obeys any.
-async fn loaded_roles(
-    config: &Config,
-    registry: &Registry,
-) -> Result<Option<Arc<RbacAuthorizer>>, StartError> {
-    let Some(roles) = config.authorization.roles() else {
-        return Ok(None);
-    };
-    let loaded = role_follower::load(registry, roles).await;
-    loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
-    Ok(Some(Arc::clone(roles)))
-}
-
-/// Follows the roles until shutdown.
-async fn follow_roles(shutdown: Shutdown, registry: Registry, roles: Arc<RbacAuthorizer>) {
-    tokio::select! {
-        biased;
-        () = shutdown.closing() => {}
-        () = role_follower::follow(&registry, &roles) => {}
-    }
 }
 
 /// Runs the server's background loops until shutdown.

@@ -1,6 +1,7 @@
 //! `Attributes`: what is to be decided.
 
 use crate::User;
+use kubist_apimachinery::{FieldSelector, Selector};
 use std::fmt;
 
 /// A user and what it wants to do.
@@ -41,6 +42,11 @@ pub struct ResourceAction<'a> {
     pub namespace: &'a str,
     /// The name; empty for a collection.
     pub name: &'a str,
+    /// What the fields of the objects are limited to, of a list, a watch or a deletion of a
+    /// collection.
+    pub fields: Option<&'a FieldSelector>,
+    /// What their labels are limited to.
+    pub labels: Option<&'a Selector>,
 }
 
 impl<'a> Attributes<'a> {

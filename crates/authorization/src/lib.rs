@@ -1,5 +1,5 @@
 //! Who may do what: attributes of a request, authorizers and their decisions, and role-based access
-//! control as a pure data structure.
+//! control and the rights of kubelets as pure data structures.
 //!
 //! It does no I/O and knows no HTTP. Whoever follows roles and bindings puts them into a
 //! [`rbac::Policy`]; whoever serves requests asks an [`Authorizer`] about their [`Attributes`].
@@ -10,6 +10,7 @@
 mod attributes;
 mod authorizer;
 mod decision;
+pub mod node;
 pub mod rbac;
 mod user;
 

@@ -27,6 +27,9 @@ pub struct BuiltIn {
     /// Whether upstream's default roles and bindings are created and maintained, which a server
     /// that obeys roles needs. Default: no, only `cluster-admin`.
     pub default_roles: bool,
+    /// Whether upstream's default flow schemas and priority levels are created and maintained,
+    /// which a server with priority and fairness needs. Default: no.
+    pub default_flows: bool,
 }
 
 impl Default for BuiltIn {
@@ -36,6 +39,7 @@ impl Default for BuiltIn {
             node_ports: 30_000..=32_767,
             server_port: 6443,
             default_roles: false,
+            default_flows: false,
         }
     }
 }

@@ -4,8 +4,11 @@
 //! `bootstrap` creates missing objects; `system_objects` maintains them while a server runs.
 
 mod bootstrap;
+mod default_flows;
 mod default_roles;
 mod system_objects;
+
+pub use default_roles::node_rules;
 
 use crate::built_in::BuiltIn;
 use crate::service_allocation::{Ranges, ServiceAllocation};
@@ -25,6 +28,7 @@ pub(crate) struct Cluster {
     leases: Option<RawStorage>,
     server_port: u16,
     default_roles: bool,
+    default_flows: bool,
 }
 
 impl Cluster {
@@ -36,6 +40,7 @@ impl Cluster {
             leases: kind.map(|kind| parts.raw(&resource, false, kind)),
             server_port: of.server_port,
             default_roles: of.default_roles,
+            default_flows: of.default_flows,
         }
     }
 }

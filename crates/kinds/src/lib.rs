@@ -68,6 +68,7 @@ mod table;
 mod volume;
 
 pub use built_in::BuiltIn;
+pub use cluster::node_rules;
 pub use table::{
     column_descriptions, has_own_columns, scale_cells, scale_columns, scale_descriptions,
     table_cells, table_columns,

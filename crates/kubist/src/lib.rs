@@ -153,7 +153,7 @@ pub use engine::{EtcdError, EtcdServers};
 pub use etcd_overrides::{EtcdOverrides, EtcdOverridesError};
 pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]
-pub use kubist_apiserver::Authorization;
+pub use kubist_apiserver::{Authorization, AuthorizationMode};
 #[cfg(feature = "server")]
 pub use regular_file::read_regular_file;
 #[cfg(feature = "server")]

@@ -3,6 +3,7 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
+use kubist_apiserver::audit::Audit;
 use kubist_apiserver::{Authorization, RequestObserver, Webhooks};
 use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
@@ -83,6 +84,8 @@ pub struct ServerConfig {
     /// default roles are created and maintained. Default: everything is allowed to every
     /// authenticated user, which suits tests.
     pub authorization: Authorization,
+    /// Records requests by a policy, as upstream's audit log. Default: none.
+    pub audit: Option<Audit>,
     /// Whether health checks and the version may be requested anonymously. Default: yes.
     pub anonymous_health: bool,
     /// Limit of read-only requests in flight; system users may have as many again, and further
@@ -90,6 +93,11 @@ pub struct ServerConfig {
     pub requests_max: usize,
     /// The same for mutating requests. Default: 200.
     pub mutating_requests_max: usize,
+    /// Whether the stored flow schemas and priority levels are obeyed: each request is classified,
+    /// and gets the seats of its level or waits in a fair queue, as upstream. The seats are those of
+    /// both limits together. Upstream's default schemas and levels are created and maintained.
+    /// Default: no, which suits tests.
+    pub priority_and_fairness: bool,
     /// Limit of connections; more wait. The server's own controllers do not count. Default: 16,384.
     pub connections_max: usize,
     /// How long the server keeps serving after shutdown began, while `/readyz` fails. Default:
@@ -124,9 +132,11 @@ impl Default for ServerConfig {
             encryption_file: None,
             etcd: None,
             authorization: Authorization::default(),
+            audit: None,
             anonymous_health: true,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
+            priority_and_fairness: false,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
             shutdown_delay: Duration::ZERO,
             watch_drain: Duration::ZERO,
@@ -145,6 +155,7 @@ impl ServerConfig {
     ) -> RegistryConfig {
         let mut kinds = BuiltIn::default();
         kinds.default_roles = self.authorization.obeys_roles();
+        kinds.default_flows = self.priority_and_fairness;
         let port = self.listen.map_or(0, |it| it.port());
         if port != 0 {
             kinds.server_port = port;

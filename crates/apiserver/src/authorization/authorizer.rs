@@ -1,6 +1,8 @@
 //! `Authorization`: who decides about the requests of a server.
 
+use crate::audit::audited_call::AuditedCall;
 use kubist_apimachinery::{GroupResource, Status};
+use kubist_authorization::node::NodeAuthorizer;
 use kubist_authorization::rbac::{Grants, RbacAuthorizer};
 use kubist_authorization::{
     Action, AlwaysAllow, Attributes, Authorizer, Chain, Decision, MASTERS_GROUP, PrivilegedGroups,
@@ -14,8 +16,22 @@ pub struct Authorization {
     authorizer: Arc<dyn Authorizer>,
     /// The roles that the server follows, if it obeys any.
     rbac: Option<Arc<RbacAuthorizer>>,
+    /// What the server knows of its nodes, if it decides by that.
+    node: Option<Arc<NodeAuthorizer>>,
     grants: Option<Arc<Grants>>,
     allows_all: bool,
+}
+
+/// A way to decide about requests.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AuthorizationMode {
+    /// What kubelets may do is decided by the Pods of their node, as upstream's mode Node.
+    Node,
+    /// The stored roles decide, as upstream's mode RBAC.
+    Rbac,
+    /// Another authorizer decides.
+    Other(Arc<dyn Authorizer>),
 }
 
 impl Default for Authorization {
@@ -33,6 +49,7 @@ impl Authorization {
         Self {
             authorizer,
             rbac: None,
+            node: None,
             grants: None,
             allows_all: false,
         }
@@ -40,24 +57,42 @@ impl Authorization {
 
     /// The stored roles decide, as upstream's mode RBAC. `system:masters` may do everything.
     pub fn rbac() -> Self {
-        Self::rbac_and([])
+        Self::chain([AuthorizationMode::Rbac])
     }
 
     /// The stored roles decide, and these authorizers where the roles allow nothing.
     pub fn rbac_and(others: impl IntoIterator<Item = Arc<dyn Authorizer>>) -> Self {
-        let rbac = Arc::<RbacAuthorizer>::default();
+        let others = others.into_iter().map(AuthorizationMode::Other);
+        Self::chain([AuthorizationMode::Rbac].into_iter().chain(others))
+    }
+
+    /// Several modes decide in their order: the first that allows or refuses a request. Before all,
+    /// `system:masters` may do everything.
+    pub fn chain(modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
+        let (mut rbac, mut node) = (None, None);
         let masters = Arc::new(PrivilegedGroups::new([MASTERS_GROUP]));
-        let roles = Arc::clone(&rbac) as Arc<dyn Authorizer>;
-        let first = [masters as Arc<dyn Authorizer>, roles];
-        let authorizer = Arc::new(Chain::new(first.into_iter().chain(others)));
-        let grants = Grants::new(
-            Arc::clone(&authorizer) as Arc<dyn Authorizer>,
-            Arc::clone(&rbac),
-        );
+        let mut chain = vec![masters as Arc<dyn Authorizer>];
+        for mode in modes {
+            chain.push(match mode {
+                AuthorizationMode::Other(authorizer) => authorizer,
+                AuthorizationMode::Rbac => {
+                    Arc::clone(rbac.get_or_insert_with(Arc::<RbacAuthorizer>::default)) as _
+                }
+                AuthorizationMode::Node => {
+                    let new = || Arc::new(NodeAuthorizer::new(kubist_kinds::node_rules()));
+                    Arc::clone(node.get_or_insert_with(new)) as _
+                }
+            });
+        }
+        let authorizer: Arc<dyn Authorizer> = Arc::new(Chain::new(chain));
+        let grants = rbac.as_ref().map(|rbac: &Arc<RbacAuthorizer>| {
+            Arc::new(Grants::new(Arc::clone(&authorizer), Arc::clone(rbac)))
+        });
         Self {
             authorizer,
-            rbac: Some(rbac),
-            grants: Some(Arc::new(grants)),
+            rbac,
+            node,
+            grants,
             allows_all: false,
         }
     }
@@ -76,6 +111,10 @@ impl Authorization {
         self.rbac.as_ref()
     }
 
+    pub(crate) fn node(&self) -> Option<&Arc<NodeAuthorizer>> {
+        self.node.as_ref()
+    }
+
     pub(crate) fn grants(&self) -> Option<&Arc<Grants>> {
         self.grants.as_ref()
     }
@@ -84,15 +123,22 @@ impl Authorization {
         self.authorizer.authorize(attributes).await
     }
 
-    /// Authorizes a request.
+    /// Authorizes a request, and records the decision.
     ///
     /// # Errors
     /// 403 in upstream's words if it is not allowed.
-    pub(crate) async fn check(&self, attributes: Attributes<'_>) -> Result<(), Status> {
+    pub(crate) async fn check(
+        &self,
+        attributes: Attributes<'_>,
+        audit: Option<&AuditedCall>,
+    ) -> Result<(), Status> {
         if self.allows_all {
+            audit.inspect(|it| it.authorized(&Decision::Allow(String::new())));
             return Ok(());
         }
-        match self.decide(attributes).await {
+        let decision = self.decide(attributes).await;
+        audit.inspect(|it| it.authorized(&decision));
+        match decision {
             Decision::Allow(_) => Ok(()),
             Decision::Deny(reason) | Decision::NoOpinion(reason) => {
                 Err(forbidden(attributes, &reason))

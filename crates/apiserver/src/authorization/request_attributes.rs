@@ -2,7 +2,7 @@
 
 use crate::request::Request;
 use crate::request::route::{ResourcePath, Route};
-use kubist_apimachinery::FieldSelector;
+use kubist_apimachinery::{FieldSelector, Selector};
 use kubist_authorization::{Action, Attributes, ResourceAction, User};
 use std::borrow::Cow;
 
@@ -10,8 +10,9 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct RequestAttributes<'a> {
     verb: Cow<'a, str>,
-    /// The name in a field selector, for a list of one object.
-    selected: Option<String>,
+    /// What a list, a watch or a deletion of a collection selects.
+    fields: Option<FieldSelector>,
+    labels: Option<Selector>,
     request: &'a Request,
     route: &'a Route,
 }
@@ -22,10 +23,18 @@ impl<'a> RequestAttributes<'a> {
             Route::Resource(path) => verb(request, path).into(),
             _ => request.method.to_ascii_lowercase().into(),
         };
-        let selected = matches!(&*verb, "list" | "watch").then(|| selected_name(request));
+        let selects = matches!(&*verb, "list" | "watch" | "deletecollection");
+        // As upstream, what cannot be parsed selects nothing here, and is refused later.
+        let text = |name| {
+            request
+                .query
+                .first(name)
+                .filter(|it| selects && !it.is_empty())
+        };
         Self {
+            fields: text("fieldSelector").and_then(|it| it.parse().ok()),
+            labels: text("labelSelector").and_then(|it| it.parse().ok()),
             verb,
-            selected: selected.flatten(),
             request,
             route,
         }
@@ -59,11 +68,14 @@ impl<'a> RequestAttributes<'a> {
             } else {
                 text(&path.namespace)
             },
-            name: if name.is_empty() {
-                text(&self.selected)
-            } else {
-                name
+            name: match &self.fields {
+                Some(fields) if name.is_empty() && self.verb != "deletecollection" => {
+                    selected_name(fields)
+                }
+                _ => name,
             },
+            fields: self.fields.as_ref(),
+            labels: self.labels.as_ref(),
         }
     }
 }
@@ -92,13 +104,12 @@ fn watches(request: &Request) -> bool {
     said.is_some_and(|it| !it.eq_ignore_ascii_case("false") && it != "0")
 }
 
-/// Returns the name that a list is limited to.
-fn selected_name(request: &Request) -> Option<String> {
-    let selector: FieldSelector = request.query.first("fieldSelector")?.parse().ok()?;
-    let name = selector.exact("metadata.name")?;
+/// Returns the name that a list is limited to; empty for none.
+fn selected_name(fields: &FieldSelector) -> &str {
+    let name = fields.exact("metadata.name").unwrap_or_default();
     // A name that no path can have limits nothing.
-    let is_segment = !matches!(name, "" | "." | "..") && !name.contains(['/', '%']);
-    is_segment.then(|| name.to_owned())
+    let is_segment = !matches!(name, "." | "..") && !name.contains(['/', '%']);
+    if is_segment { name } else { "" }
 }
 
 #[cfg(test)]

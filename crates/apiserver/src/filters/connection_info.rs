@@ -2,6 +2,7 @@
 
 use crate::authentication::authenticator::Peer;
 use crate::filters::pending_bodies::ConnectionBodies;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -9,6 +10,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Debug)]
 pub(crate) struct ConnectionInfo {
     pub(crate) peer: Peer,
+    /// The client's address, if it is not in this process.
+    pub(crate) source: Option<SocketAddr>,
     /// The pending bodies of its requests.
     pub(crate) bodies: ConnectionBodies,
     pub(crate) client_state: Arc<ClientState>,

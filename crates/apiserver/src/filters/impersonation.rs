@@ -98,7 +98,9 @@ async fn check(sender: &User, wanted: &User, authorization: &Authorization) -> R
         parts.push(part(AUTHENTICATION, "uids", "", &wanted.uid));
     }
     for part in parts {
-        authorization.check(impersonation(sender, part)).await?;
+        authorization
+            .check(impersonation(sender, part), None)
+            .await?;
     }
     Ok(())
 }
@@ -133,8 +135,8 @@ fn part<'a>(
         version: "v1",
         resource,
         subresource,
-        namespace: "",
         name,
+        ..ResourceAction::default()
     }
 }
 

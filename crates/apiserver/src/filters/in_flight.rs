@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a client may accept nothing of its response before its seat may be reused.
-const STALLED: Duration = Duration::from_secs(1);
+pub(crate) const STALLED: Duration = Duration::from_secs(1);
 /// System users and groups, in addition to the masters.
 const SYSTEM_USERS: [&str; 3] = [
     "system:kube-controller-manager",
@@ -51,7 +51,7 @@ impl InFlight {
     }
 
     /// Takes a seat for a request of a user; `None` if all are taken.
-    pub(crate) fn admit(&self, user: &User, labels: &RequestLabels) -> Option<Seat> {
+    pub(crate) fn admit(&self, user: &User, labels: &RequestLabels) -> Option<PoolSeat> {
         self.pool(labels).take(is_system(user))
     }
 
@@ -102,14 +102,14 @@ impl SeatPool {
         })
     }
 
-    fn take(self: &Arc<Self>, system: bool) -> Option<Seat> {
+    fn take(self: &Arc<Self>, system: bool) -> Option<PoolSeat> {
         let mut taken = self.taken.lock();
         if !self.has_free_seat(&mut taken, system) {
             return None;
         }
         taken.seats += 1;
         drop(taken);
-        Some(Seat {
+        Some(PoolSeat {
             pool: Arc::clone(self),
             sending: None,
         })
@@ -144,13 +144,13 @@ impl PoolState {
 
 /// A seat in flight. Dropping it frees it.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct PoolSeat {
     pool: Arc<SeatPool>,
     /// Set once the response is being sent.
     sending: Option<(u64, Arc<AtomicU64>)>,
 }
 
-impl Seat {
+impl PoolSeat {
     /// The response is ready; from now on its client determines how long sending takes.
     pub(crate) fn sending(&mut self) {
         let last = Arc::new(AtomicU64::new(self.pool.millis()));
@@ -169,7 +169,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for PoolSeat {
     fn drop(&mut self) {
         let mut taken = self.pool.taken.lock();
         let held = match &self.sending {
@@ -197,10 +197,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_system_gets_through_when_others_are_refused() {
         let pool = SeatPool::new(2);
-        let others: Vec<Seat> = (0..2).filter_map(|_| pool.take(false)).collect();
+        let others: Vec<PoolSeat> = (0..2).filter_map(|_| pool.take(false)).collect();
         assert_eq!(others.len(), 2);
         assert!(pool.take(false).is_none());
-        let system: Vec<Seat> = std::iter::from_fn(|| pool.take(true)).collect();
+        let system: Vec<PoolSeat> = std::iter::from_fn(|| pool.take(true)).collect();
         assert_eq!(system.len(), 2);
         drop(others);
         assert!(pool.take(false).is_none(), "the system's seats count");
@@ -234,7 +234,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn no_limit_is_no_limit() {
         let pool = SeatPool::new(0);
-        let all: Vec<Seat> = (0..1_000).filter_map(|_| pool.take(false)).collect();
+        let all: Vec<PoolSeat> = (0..1_000).filter_map(|_| pool.take(false)).collect();
         assert_eq!(all.len(), 1_000);
     }
 }

@@ -4,7 +4,8 @@
 //! query, so nothing secret. Requests are logged at level info, and slow ones (except long-running
 //! ones) at level warn.
 
-use crate::filters::in_flight::Seat;
+use crate::audit::audited_call::AuditedCall;
+use crate::filters::seat::Seat;
 use crate::metrics::{Gauge, Metrics, RequestLabels};
 use crate::random::Chance;
 use crate::request::Request;
@@ -14,6 +15,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{StatusCode, Version};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use kubist_apimachinery::Str;
+use kubist_flow_control::Class;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -22,6 +24,9 @@ use tokio::time::Instant;
 
 /// The header with the audit id, in requests and responses.
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+/// The headers with the uids of the flow schema and the priority level of a request.
+const FLOW_SCHEMA_UID: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
+const PRIORITY_LEVEL_UID: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
 /// Characters shown of a client's own text: the limit is upstream's for audit ids.
 const SHOWN_MAX: usize = 64;
 /// Characters shown of a path.
@@ -47,6 +52,10 @@ pub(crate) struct RequestRecord {
     slow: Duration,
     /// Held until the response ends.
     seat: Option<Seat>,
+    /// How priority and fairness classified the request.
+    class: Option<Arc<Class>>,
+    /// What is recorded of it; its last stage when the response ends.
+    audit: Option<Arc<AuditedCall>>,
     method: String,
     path: String,
     protocol: Version,
@@ -76,6 +85,8 @@ impl RequestRecord {
             began: Instant::now(),
             slow,
             seat: None,
+            class: None,
+            audit: None,
             method: request.method.clone(),
             path: request.path.clone(),
             protocol,
@@ -97,10 +108,44 @@ impl RequestRecord {
         self.seat = seat;
     }
 
+    /// The request is recorded.
+    pub(crate) fn audited(&mut self, audit: Option<Arc<AuditedCall>>) {
+        self.audit = audit;
+    }
+
+    /// Returns what is recorded of it, if it is.
+    pub(crate) fn audit(&self) -> Option<&Arc<AuditedCall>> {
+        self.audit.as_ref()
+    }
+
+    /// Notes how the request was classified, if it was.
+    pub(crate) fn classified(&mut self, class: Option<Arc<Class>>) {
+        self.class = class;
+    }
+
+    /// Adds the headers that say so, as upstream.
+    pub(crate) fn add_class(&self, headers: &mut HeaderMap) {
+        let Some(class) = &self.class else { return };
+        for (name, uid) in [
+            (FLOW_SCHEMA_UID, &class.flow_schema_uid),
+            (PRIORITY_LEVEL_UID, &class.priority_level_uid),
+        ] {
+            if let Ok(uid) = HeaderValue::from_str(uid) {
+                headers.insert(name, uid);
+            }
+        }
+    }
+
     /// Notes the user and the status code; the response begins.
     pub(crate) fn answered(&mut self, user: Str, code: StatusCode) {
         if let Some(seat) = &mut self.seat {
             seat.sending();
+        }
+        if let Some(audit) = &self.audit {
+            audit.answered(code.as_u16());
+            if self.labels.long_running {
+                audit.started();
+            }
         }
         self.user = user;
         self.code = Some(code);

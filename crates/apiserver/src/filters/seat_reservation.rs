@@ -5,25 +5,30 @@
 //! complete, so a client that sends a head without a body occupies nothing that others need.
 //! Without a free seat the request is rejected, before its body is received or after.
 
-use crate::filters::in_flight::{InFlight, Seat};
 use crate::filters::incoming_request::IncomingRequest;
 use crate::filters::pending_bodies::PendingBody;
+use crate::filters::seat::Seat;
+use crate::filters::seats::{Seats, TooManyRequests};
 use crate::response::body;
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body::Body as HttpBody;
 use kubist_apimachinery::Status;
-use kubist_registry::User;
+use kubist_authorization::Attributes;
+use kubist_flow_control::Class;
 use parking_lot::Mutex;
 use std::error::Error;
+use std::sync::Arc;
 
 /// The seat reservation of one request.
 #[derive(Debug)]
 pub(crate) struct SeatReservation<'a> {
-    in_flight: &'a InFlight,
-    user: &'a User,
+    seats: &'a Seats,
+    attributes: Attributes<'a>,
     request: IncomingRequest<'a>,
     progress: Mutex<Progress>,
+    /// How the request was classified, once it was.
+    class: Mutex<Option<Arc<Class>>>,
 }
 
 #[derive(Debug)]
@@ -35,10 +40,6 @@ enum Progress {
     Rejected,
 }
 
-/// All seats are taken.
-#[derive(Debug)]
-pub(crate) struct TooManyRequests;
-
 /// Reports whether a request must wait for its body. Bodies of read-only requests are ignored.
 pub(crate) fn awaits_body<B: HttpBody>(request: &Request<B>) -> bool {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -46,42 +47,49 @@ pub(crate) fn awaits_body<B: HttpBody>(request: &Request<B>) -> bool {
 }
 
 impl<'a> SeatReservation<'a> {
-    /// Reserves a seat for a request, and takes it at once unless the body is pending.
+    /// Reserves a seat for a request, and takes it now unless the body is pending.
     ///
     /// # Errors
     /// All seats are taken.
-    pub(crate) fn new(
-        in_flight: &'a InFlight,
-        user: &'a User,
+    ///
+    /// # Cancel safety
+    /// Dropping the future takes nothing.
+    pub(crate) async fn new(
+        seats: &'a Seats,
+        attributes: Attributes<'a>,
         request: IncomingRequest<'a>,
     ) -> Result<Self, TooManyRequests> {
+        let mut class = None;
         let progress = if !request.awaits_body {
-            let seat = in_flight.admit(user, request.labels);
-            Progress::Reserved(Some(seat.ok_or(TooManyRequests)?))
-        } else if in_flight.has_free_seat(user, request.labels) {
+            let seat = seats.admit(attributes, request.labels).await?;
+            class = seat.class().cloned();
+            Progress::Reserved(Some(seat))
+        } else if seats.may_admit(attributes, request.labels) {
             Progress::AwaitingBody
         } else {
-            return Err(TooManyRequests);
+            return Err(TooManyRequests::default());
         };
         Ok(Self {
-            in_flight,
-            user,
+            seats,
+            attributes,
             request,
             progress: Mutex::new(progress),
+            class: Mutex::new(class),
         })
     }
 
     /// A request that needs no seat.
     pub(crate) fn without_seat(
-        in_flight: &'a InFlight,
-        user: &'a User,
+        seats: &'a Seats,
+        attributes: Attributes<'a>,
         request: IncomingRequest<'a>,
     ) -> Self {
         Self {
-            in_flight,
-            user,
+            seats,
+            attributes,
             request,
             progress: Mutex::new(Progress::Reserved(None)),
+            class: Mutex::default(),
         }
     }
 
@@ -112,7 +120,7 @@ impl<'a> SeatReservation<'a> {
             bytes = coming => bytes?,
             () = pending.rejected() => return Err(self.reject()),
         };
-        self.take(pending)?;
+        self.take(pending).await?;
         Ok(bytes)
     }
 
@@ -129,15 +137,30 @@ impl<'a> SeatReservation<'a> {
         }
     }
 
-    /// The body is complete: takes the seat.
-    fn take(&self, pending: PendingBody) -> Result<(), Status> {
-        let mut progress = self.progress.lock();
-        if matches!(*progress, Progress::AwaitingBody) {
-            let Some(seat) = self.in_flight.admit(self.user, self.request.labels) else {
-                drop(progress);
-                return Err(self.reject());
+    /// How the request was classified, if there are priority levels and it came that far.
+    pub(crate) fn class(&self) -> Option<Arc<Class>> {
+        self.class.lock().clone()
+    }
+
+    /// The body is complete: takes the seat. Until then the body counts as pending.
+    async fn take(&self, pending: PendingBody) -> Result<(), Status> {
+        let awaits = matches!(*self.progress.lock(), Progress::AwaitingBody);
+        if awaits {
+            let admitted = tokio::select! {
+                biased;
+                admitted = self.seats.admit(self.attributes, self.request.labels) => admitted,
+                () = pending.rejected() => Err(TooManyRequests::default()),
             };
-            *progress = Progress::Reserved(Some(seat));
+            match admitted {
+                Ok(seat) => {
+                    *self.class.lock() = seat.class().cloned();
+                    *self.progress.lock() = Progress::Reserved(Some(seat));
+                }
+                Err(TooManyRequests { class }) => {
+                    *self.class.lock() = class;
+                    return Err(self.reject());
+                }
+            }
         }
         // From here on the body counts towards the seat.
         drop(pending);

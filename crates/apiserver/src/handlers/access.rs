@@ -1,23 +1,24 @@
 //! Access reviews: whether somebody may do something, and all that a user may do.
 
 use crate::handlers::call::Call;
-use crate::handlers::review_rules;
+use crate::handlers::{review_rules, review_selectors};
 use kubist_api::authorization::v1::{
     NonResourceAttributes, NonResourceRule, ResourceAttributes, ResourceRule,
     SubjectAccessReviewSpec, SubjectAccessReviewStatus, SubjectRulesReviewStatus,
 };
 use kubist_api::rbac::v1::PolicyRule;
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{FieldSelector, Selector, Str};
 use kubist_authorization::{Action, Attributes, Decision, ResourceAction, User};
 
 /// The reason of a decision where everything is allowed without asking.
 const ALLOWS_ALL: &str = "this server allows all requests of authenticated users";
 
 /// What a review asks about.
-#[derive(Clone, Copy)]
 pub(super) struct About<'a> {
     resource: Option<&'a ResourceAttributes>,
     path: Option<&'a NonResourceAttributes>,
+    fields: Option<FieldSelector>,
+    labels: Option<Selector>,
 }
 
 impl<'a> About<'a> {
@@ -25,10 +26,17 @@ impl<'a> About<'a> {
         resource: Option<&'a ResourceAttributes>,
         path: Option<&'a NonResourceAttributes>,
     ) -> Self {
-        Self { resource, path }
+        let fields = resource.and_then(|it| it.field_selector.as_deref());
+        let labels = resource.and_then(|it| it.label_selector.as_deref());
+        Self {
+            resource,
+            path,
+            fields: fields.and_then(review_selectors::fields),
+            labels: labels.and_then(review_selectors::labels),
+        }
     }
 
-    fn by(self, user: &'a User) -> Option<Attributes<'a>> {
+    fn by<'b>(&'b self, user: &'b User) -> Option<Attributes<'b>> {
         let (verb, action) = match (self.resource, self.path) {
             (Some(it), _) => {
                 // As upstream: no version stands for all.
@@ -44,6 +52,8 @@ impl<'a> About<'a> {
                     subresource: &it.subresource,
                     namespace: &it.namespace,
                     name: &it.name,
+                    fields: self.fields.as_ref(),
+                    labels: self.labels.as_ref(),
                 };
                 (&it.verb, Action::Resource(resource))
             }

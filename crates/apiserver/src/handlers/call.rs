@@ -1,5 +1,6 @@
 //! `Call`: one request about a resource, as its handler sees it.
 
+use crate::audit::audited_call::AuditedCall;
 use crate::filters::seat_reservation::SeatReservation;
 use crate::handlers::context::ServerContext;
 use crate::handlers::target::Target;
@@ -31,6 +32,8 @@ pub(crate) struct Call<'a> {
     pub(crate) labels: &'a RequestLabels,
     /// Receives its body.
     pub(crate) reservation: &'a SeatReservation<'a>,
+    /// Records it, if it is recorded.
+    pub(crate) audit: Option<&'a AuditedCall>,
 }
 
 impl Call<'_> {
@@ -89,6 +92,12 @@ impl Call<'_> {
         let max = self.server.body_bytes_max;
         let bytes = self.reservation.body(body, max).await?;
         self.server.metrics.body(self.labels, bytes.len());
+        if let Some(audit) = self.audit {
+            let format = self.request.content_type().and_then(Format::of_media_type);
+            audit
+                .request_body(format.unwrap_or(Format::Json), &bytes)
+                .await;
+        }
         self.cx.begin_work(bytes.len()).await;
         Ok(bytes)
     }

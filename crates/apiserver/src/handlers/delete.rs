@@ -63,6 +63,7 @@ async fn permit_unsafe(call: Call<'_>, target: &Target) -> Result<(), Status> {
         subresource: "",
         namespace: &target.namespace,
         name: &target.name,
+        ..ResourceAction::default()
     };
     let attributes = Attributes {
         user: &call.cx.user,

@@ -59,6 +59,10 @@ impl Gauge {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn add(&self, more: i64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
     pub(super) fn set(&self, value: i64) {
         self.0.store(value, Ordering::Relaxed);
     }

@@ -44,6 +44,21 @@ impl Body {
         Self::Pieces(pieces.collect())
     }
 
+    /// Returns a complete body in one piece; none if it is produced while it is sent.
+    pub(crate) fn whole(&self) -> Option<Bytes> {
+        match self {
+            Self::Whole(bytes) => Some(bytes.clone()),
+            Self::Pieces(pieces) => {
+                let mut whole = BytesMut::new();
+                for piece in pieces {
+                    whole.extend_from_slice(piece);
+                }
+                Some(whole.freeze())
+            }
+            Self::Chunks(_) | Self::Begun(..) => None,
+        }
+    }
+
     /// Reports whether it is passed to HTTP as one frame.
     pub(crate) fn is_one_piece(&self) -> bool {
         match self {

@@ -2,7 +2,7 @@
 //! evicts idle ones (`eviction.rs`) for a connection that waits.
 
 use super::activity::Activity;
-use super::connection::Connections;
+use super::connection::{Caller, Connections};
 use super::eviction::Evictor;
 use super::in_process;
 use super::in_process_stream::InProcessStream;
@@ -105,6 +105,7 @@ impl Acceptor {
 
     fn serve_tls(&mut self, stream: TcpStream, tls: TlsAcceptor, activity: Arc<Activity>) {
         let connections = Arc::clone(&self.connections);
+        let source = stream.peer_addr().ok();
         // A delayed segment is a delayed event. The connection works even if the socket refuses an
         // option.
         drop(stream.set_nodelay(true));
@@ -128,7 +129,8 @@ impl Acceptor {
                 }
                 _ => Peer::Unknown,
             };
-            connections.serve(stream, peer, activity).await;
+            let caller = Caller { peer, source };
+            connections.serve(stream, caller, activity).await;
         });
     }
 
@@ -149,10 +151,13 @@ fn served(
     activity: Arc<Activity>,
 ) -> impl Future<Output = ()> + use<> {
     let connections = Arc::clone(connections);
-    let peer = Peer::Trusted(Arc::new(incoming.user));
+    let caller = Caller {
+        peer: Peer::Trusted(Arc::new(incoming.user)),
+        source: None,
+    };
     // Its user is known before the first request.
     activity.client_state().mark_authenticated();
-    async move { connections.serve(incoming.stream, peer, activity).await }
+    async move { connections.serve(incoming.stream, caller, activity).await }
 }
 
 /// Accepts the next connection; pending forever without a listener.

@@ -21,6 +21,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +51,13 @@ pub(super) struct Connections {
     /// One request in so many, at random, makes its connection receive GOAWAY; `None` for no
     /// request.
     goaway_one_in: Option<u64>,
+}
+
+/// Who is at the other end of a connection.
+pub(super) struct Caller {
+    pub(super) peer: Peer,
+    /// Its address, if it is not in this process.
+    pub(super) source: Option<SocketAddr>,
 }
 
 impl Connections {
@@ -112,7 +120,7 @@ impl Connections {
     }
 
     /// Serves until the connection ends. Its errors concern only the client.
-    pub(super) async fn serve<S>(&self, stream: S, peer: Peer, activity: Arc<Activity>)
+    pub(super) async fn serve<S>(&self, stream: S, caller: Caller, activity: Arc<Activity>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -123,8 +131,10 @@ impl Connections {
             self.send_buffers.connection(),
             Arc::<DeliveryProgress>::default(),
         );
+        let Caller { peer, source } = caller;
         let caller = Arc::new(ConnectionInfo {
             peer,
+            source,
             bodies: self.pending_bodies.connection(),
             client_state: Arc::clone(activity.client_state()),
         });

@@ -7,16 +7,20 @@
 mod authenticate;
 mod non_resource;
 
+use crate::audit::Audit;
+use crate::audit::audited_call::{AuditedCall, Head};
 use crate::authentication::authenticator::Authenticator;
+use crate::authorization::request_attributes::RequestAttributes;
 use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
+use crate::filters::flow_control::FlowControl;
 use crate::filters::host;
-use crate::filters::in_flight::InFlight;
 use crate::filters::incoming_request::IncomingRequest;
 use crate::filters::observed_call::ObservedCall;
 use crate::filters::request_observer::RequestObserver;
 use crate::filters::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
-use crate::filters::seat_reservation::{self, SeatReservation, TooManyRequests};
+use crate::filters::seat_reservation::{self, SeatReservation};
+use crate::filters::seats::{Seats, TooManyRequests};
 use crate::filters::send_buffers::ResponseBuffer;
 use crate::filters::warning::add_warnings;
 use crate::futures::cpu_bound::CpuBound;
@@ -34,35 +38,42 @@ use crate::response::{ApiResponse, gzip};
 use crate::routes::backup::BACKUPS_MAX;
 use crate::shutdown::Shutdown;
 use crate::{discovery, handlers};
+use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
 use kubist_apimachinery::Status;
+use kubist_authorization::Attributes;
+use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, negotiate};
 use kubist_registry::{Registry, RequestContext, User};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Time limit of requests other than watches, as upstream.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Who asks if authentication fails.
+static NOBODY: LazyLock<User> = LazyLock::new(User::default);
+
 /// Handles requests.
 #[derive(Debug)]
 pub(crate) struct Service {
     context: ServerContext,
     slow_request: Duration,
-    in_flight: InFlight,
+    seats: Seats,
     /// One permit for each concurrent backup.
     backups: Arc<Semaphore>,
     open_api: OpenApi,
     address: Option<SocketAddr>,
     anonymous_health: bool,
     observer: Option<Arc<dyn RequestObserver>>,
+    audit: Option<Audit>,
 }
 
 impl Service {
@@ -86,12 +97,13 @@ impl Service {
                 chance,
             },
             slow_request: config.slow_request,
-            in_flight: InFlight::new(config),
+            seats: Seats::new(config),
             backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
             open_api: OpenApi::new(),
             address,
             anonymous_health: config.anonymous_health,
             observer: config.observer.clone(),
+            audit: config.audit.clone(),
         }
     }
 
@@ -103,6 +115,11 @@ impl Service {
     /// The server's metrics.
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.context.metrics
+    }
+
+    /// The server's priority levels, if it has them.
+    pub(crate) fn flow_control(&self) -> Option<&Arc<FlowControl>> {
+        self.seats.flow()
     }
 
     /// Handles one request. The send buffer has room for its response, unless the request still
@@ -136,21 +153,24 @@ impl Service {
         let answered = self.within_deadline(&mut call.cx, incoming, route, &mut body, &mut record);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let response = answered.unwrap_or_else(|_| {
+            record.audit().inspect(|it| it.panicked());
             Err(Status::internal_error(
                 "this request caused apiserver to panic. Look in the logs for details.",
             ))
         });
-        let response =
-            response.unwrap_or_else(|status| match negotiate(request.accept(), &Offer::STATUS) {
-                Ok(chosen) => {
-                    let pretty = chosen.pretty || request.wants_pretty();
-                    ApiResponse::status(&status, chosen.format, pretty)
-                }
-                Err(_) => ApiResponse::raw_status(&status),
-            });
+        if let (Some(audit), Err(status)) = (record.audit(), &response) {
+            audit.failed(status);
+        }
+        let response = response.unwrap_or_else(|status| failed(&request, &status));
+        if let Some(audit) = record.audit()
+            && let Some((format, bytes)) = complete_body(&response)
+        {
+            audit.response_body(format, &bytes).await;
+        }
         let mut response = finish(&request, &call.cx, response);
         call.answered(response.status());
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
+        record.add_class(response.headers_mut());
         // On HTTP/1.1 the next request follows the unread rest of this body. On HTTP/2 the reset of
         // a stream on which the client still sends can overtake the response.
         let is_drained = body::drain(&mut body).await;
@@ -180,20 +200,41 @@ impl Service {
         }
         let deadline = deadline(incoming.request)?;
         let response = async {
-            cx.user = self.user(cx, incoming.connection, incoming.request).await?;
+            let user = self
+                .authenticated(cx, incoming.connection, incoming.request)
+                .await;
+            let asked = RequestAttributes::of(incoming.request, &route);
+            let known = user.as_ref().unwrap_or(&NOBODY);
+            let audited = self.audited(cx, &asked.by(known), incoming, record).await;
+            record.audited(audited);
+            let user = user?;
+            cx.user = self.impersonated(incoming.request, user, record).await?;
             cx.grants = self.context.authorization.grants().cloned();
             let cx = &*cx;
-            let reservation = match self.reservation(&cx.user, incoming) {
+            let asked = asked.by(&cx.user);
+            let reservation = match self.reservation(asked, incoming).await {
                 Ok(reservation) => reservation,
-                Err(TooManyRequests) => return Ok(ApiResponse::too_many_requests()),
+                Err(TooManyRequests { class }) => {
+                    record.classified(class);
+                    return Ok(ApiResponse::too_many_requests());
+                }
             };
-            self.authorize(cx, incoming.request, &route).await?;
-            let routed = pin!(self.route(cx, incoming, &reservation, route, body));
-            let response = CpuBound::new(routed, || cx.long_work()).await;
+            let audit = record.audit().cloned();
+            let response = async {
+                let authorization = &self.context.authorization;
+                authorization.check(asked, audit.as_deref()).await?;
+                let routed = self.route(cx, incoming, &reservation, &route, body, audit.clone());
+                let routed = pin!(routed);
+                CpuBound::new(routed, || cx.long_work()).await
+            };
+            let response = response.await;
+            record.classified(reservation.class());
             if reservation.is_rejected() {
                 return Ok(ApiResponse::too_many_requests());
             }
-            record.admitted(reservation.take_seat());
+            // What goes on for long, such as a watch, has its seat only until it has begun.
+            let seat = reservation.take_seat();
+            record.admitted(seat.filter(|_| !incoming.labels.long_running));
             response
         };
         tokio::time::timeout(deadline, response)
@@ -210,8 +251,9 @@ impl Service {
         cx: &RequestContext,
         incoming: IncomingRequest<'_>,
         reservation: &SeatReservation<'_>,
-        route: Route,
+        route: &Route,
         body: &mut Incoming,
+        audit: Option<Arc<AuditedCall>>,
     ) -> Result<ApiResponse, Status> {
         let request = incoming.request;
         match route {
@@ -222,6 +264,7 @@ impl Service {
                     request,
                     labels: incoming.labels,
                     reservation,
+                    audit: audit.as_deref(),
                 };
                 handlers::handle(call, path, body).await
             }
@@ -230,9 +273,30 @@ impl Service {
         }
     }
 
-    fn discovery(&self, route: Route, request: &Request) -> Result<ApiResponse, Status> {
+    /// Begins to record a request, if it is.
+    async fn audited(
+        &self,
+        cx: &RequestContext,
+        asked: &Attributes<'_>,
+        incoming: IncomingRequest<'_>,
+        record: &RequestRecord,
+    ) -> Option<Arc<AuditedCall>> {
+        let audit = self.audit.as_ref()?;
+        let id = record.audit_id();
+        let head = Head {
+            audit_id: String::from_utf8_lossy(id.as_bytes()).into_owned(),
+            uri: incoming.request.target(),
+            user_agent: incoming.request.user_agent(),
+            source: incoming.connection.source.map(|it| it.ip().to_string()),
+            received: cx.received,
+            clock: Arc::clone(self.context.registry.clock()),
+        };
+        AuditedCall::begin(audit, asked, head).await
+    }
+
+    fn discovery(&self, route: &Route, request: &Request) -> Result<ApiResponse, Status> {
         let groups = self.context.registry.groups();
-        let (group, version) = match &route {
+        let (group, version) = match route {
             Route::Group(group) => (Some(group), None),
             Route::GroupVersion { group, version } => (Some(group), Some(version)),
             _ => (None, None),
@@ -269,22 +333,39 @@ impl Service {
                 discovery::core_versions(&groups, &chosen, self.address, if_none_match)
             }
             Route::Groups => discovery::groups(&groups, &chosen, if_none_match),
-            Route::Group(name) => match discovery::group(&groups, &name) {
+            Route::Group(name) => match discovery::group(&groups, name) {
                 Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
                 None => Ok(ApiResponse::page_not_found()),
             },
             Route::GroupVersion { group, version } => {
-                let Some(served) = discovery::group(&groups, &group) else {
+                let Some(served) = discovery::group(&groups, group) else {
                     return Ok(ApiResponse::page_not_found());
                 };
-                let version = served.version(&version).ok_or_else(not_found)?;
-                discovery::document(&chosen, &discovery::resource_list(&group, version))
+                let version = served.version(version).ok_or_else(not_found)?;
+                discovery::document(&chosen, &discovery::resource_list(group, version))
             }
             Route::Resource(_) | Route::Malformed | Route::Other => {
                 Ok(ApiResponse::page_not_found())
             }
         }
     }
+}
+
+/// Returns the response to a request that failed, in a format that its client accepts.
+fn failed(request: &Request, status: &Status) -> ApiResponse {
+    match negotiate(request.accept(), &Offer::STATUS) {
+        Ok(chosen) => {
+            let pretty = chosen.pretty || request.wants_pretty();
+            ApiResponse::status(status, chosen.format, pretty)
+        }
+        Err(_) => ApiResponse::raw_status(status),
+    }
+}
+
+/// Returns a complete body, for the audit log; none if it is produced while it is sent.
+fn complete_body(response: &ApiResponse) -> Option<(Format, Bytes)> {
+    let format = Format::of_media_type(response.content_type)?;
+    Some((format, response.body.whole()?))
 }
 
 /// Returns the time limit of a request.

@@ -1,6 +1,7 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
 mod apply;
+mod audit;
 mod authorization;
 mod backups;
 mod capabilities;
@@ -16,6 +17,7 @@ mod custom;
 mod cut_lists;
 mod deletions;
 mod documents;
+mod flow_control;
 mod forms;
 mod full_store;
 mod half_open;

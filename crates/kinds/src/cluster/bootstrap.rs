@@ -1,7 +1,7 @@
 //! The initial objects of every cluster, as upstream creates them: namespaces, the API server's
 //! service, priority classes, the administrator role.
 
-use super::{Cluster, default_roles};
+use super::{Cluster, default_flows, default_roles};
 use crate::service_allocation::ServiceAllocation;
 use kubist_api::core::v1::{Namespace, Service, ServicePort};
 use kubist_api::networking::v1::ServiceCIDR;
@@ -66,6 +66,9 @@ pub(super) async fn run(stores: &Arc<Stores>, cluster: &Cluster) -> Result<(), S
             ..PriorityClass::default()
         };
         ensure(stores, cx, "", class).await?;
+    }
+    if cluster.default_flows {
+        default_flows::run(stores, cx).await?;
     }
     if cluster.default_roles {
         return default_roles::run(stores, cx).await;

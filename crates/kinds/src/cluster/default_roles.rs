@@ -44,6 +44,15 @@ pub(super) async fn run(stores: &Arc<Stores>, cx: &RequestContext) -> Result<(),
     Ok(())
 }
 
+/// Returns what all kubelets may do, as upstream's Node authorizer: the rules of the default role
+/// `system:node`.
+pub fn node_rules() -> Vec<PolicyRule> {
+    let mut lines = OBJECTS.lines();
+    let begin = "{\"kind\":\"ClusterRole\",\"metadata\":{\"name\":\"system:node\"}";
+    let line = lines.find(|it| it.starts_with(begin)).unwrap_or_default();
+    parse::<ClusterRole>(line).map_or_else(|_| Vec::new(), |it| it.rules)
+}
+
 fn parse<K: Wire + KubeObject>(line: &str) -> Result<K, Status> {
     let parsed = K::from_json(line.as_bytes(), &mut DecodeContext::new());
     let mut object: K =
@@ -195,6 +204,11 @@ impl Grant for RoleBinding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rules_of_kubelets_are_known() {
+        assert!(node_rules().len() > 10);
+    }
 
     fn role(name: &str) -> ClusterRole {
         let mut lines = OBJECTS

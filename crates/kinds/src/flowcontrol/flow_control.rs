@@ -1,13 +1,16 @@
-//! FlowSchemas and PriorityLevelConfigurations. They are stored, but not used to queue requests.
+//! FlowSchemas and PriorityLevelConfigurations. The server above obeys them (`kubist-flow-control`).
 
+use super::{defaults, flow_schema_rules};
 use crate::shared::fill;
 use crate::shared::rules::{self, Errors};
 use kubist_api::flowcontrol::v1::{
     FlowSchema, LimitResponse, LimitedPriorityLevelConfiguration, PriorityLevelConfiguration,
     QueuingConfiguration,
 };
-use kubist_apimachinery::{FieldError, FieldPath};
+use kubist_apimachinery::wire::{Message, to_json};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 use kubist_registry::{Generation, KindStrategy, MetadataUpdate, StatusKeeps, StrategyFacts};
+use serde_json::value::RawValue;
 
 #[derive(Debug)]
 pub(crate) struct FlowSchemas;
@@ -26,6 +29,16 @@ impl KindStrategy for FlowSchemas {
 
     fn apply_defaults(&self, object: &mut FlowSchema) {
         fill::number(&mut object.spec.matching_precedence, 1000);
+    }
+
+    fn validate(&self, new: &FlowSchema) -> Vec<FieldError> {
+        let mut errors = flow_schema_rules::problems(new);
+        let name = &*new.metadata.name;
+        let fixed = defaults::is_mandatory(name).then(|| defaults::named::<FlowSchema>(name));
+        if fixed.flatten().is_some_and(|it| it.spec != new.spec) {
+            errors.push(is_fixed(name, "", &new.spec));
+        }
+        errors
     }
 }
 
@@ -87,8 +100,31 @@ impl KindStrategy for PriorityLevelConfigurations {
             }
             _ => {}
         }
+        errors.extend(fixed_level(new));
         errors
     }
+}
+
+/// Nobody may change the mandatory levels, except what exempt requests lend.
+fn fixed_level(new: &PriorityLevelConfiguration) -> Option<FieldError> {
+    let name = &*new.metadata.name;
+    if !defaults::is_mandatory(name) {
+        return None;
+    }
+    let mut fixed: PriorityLevelConfiguration = defaults::named(name)?;
+    let mut except = "";
+    if name == EXEMPT {
+        fixed.spec.exempt.clone_from(&new.spec.exempt);
+        except = "except the 'spec.exempt' field ";
+    }
+    (fixed.spec != new.spec).then(|| is_fixed(name, except, &new.spec))
+}
+
+fn is_fixed(name: &str, except: &str, spec: &dyn Message) -> FieldError {
+    // Text, to keep the order of the fields.
+    let shown: Option<Box<RawValue>> = serde_json::from_slice(&to_json(spec)).ok();
+    let why = format!("spec of '{name}' {except}must equal the fixed value");
+    FieldError::invalid(&FieldPath::new("spec"), BadValue::json(&shown), why)
 }
 
 /// The priority level whose requests are never queued.

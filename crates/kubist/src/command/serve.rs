@@ -19,6 +19,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 mod access_options;
+mod audit_options;
 mod etcd_options;
 mod key_options;
 mod limit_options;
@@ -90,6 +91,8 @@ pub(crate) struct Options {
     simulate: bool,
     #[command(flatten)]
     access: access_options::AccessOptions,
+    #[command(flatten)]
+    audit: audit_options::AuditOptions,
     /// How many events the store keeps, except etcd; watches from earlier versions get 410
     #[arg(
         long,
@@ -224,8 +227,10 @@ pub(crate) async fn run(options: Options) -> Outcome {
             .flatten()
             .map(EncryptionFile::new),
         etcd: options.etcd.servers(),
+        audit: options.audit.audit()?,
         requests_max: options.limits.requests(),
         mutating_requests_max: options.limits.mutating_requests(),
+        priority_and_fairness: options.limits.priority_and_fairness(),
         connections_max: options.limits.connections()?,
         shutdown_delay: options.shutdown.delay,
         watch_drain: options.shutdown.watches,

@@ -1,17 +1,18 @@
-//! Authentication and authorization of requests, and their seats in flight.
+//! Authentication of requests, and their seats in flight.
 
 use super::{Service, non_resource};
 use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
 use crate::authentication::service_accounts;
-use crate::authorization::request_attributes::RequestAttributes;
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::impersonation;
 use crate::filters::incoming_request::IncomingRequest;
-use crate::filters::seat_reservation::{SeatReservation, TooManyRequests};
+use crate::filters::request_record::RequestRecord;
+use crate::filters::seat_reservation::SeatReservation;
+use crate::filters::seats::TooManyRequests;
 use crate::request::Request;
-use crate::request::route::Route;
 use crate::routes::health::Health;
 use kubist_apimachinery::Status;
+use kubist_authorization::Attributes;
 use kubist_registry::{RequestContext, User};
 
 /// Upstream's warning, word for word.
@@ -32,9 +33,8 @@ impl Service {
     /// One valid credential is sufficient, as upstream: refused ones before it do not matter.
     ///
     /// # Errors
-    /// 401 for missing or wrong credentials; 403 for impersonation; storage errors while a service
-    /// account is looked up.
-    pub(super) async fn user(
+    /// 401 for missing or wrong credentials; storage errors while a service account is looked up.
+    pub(super) async fn authenticated(
         &self,
         cx: &RequestContext,
         connection: &ConnectionInfo,
@@ -68,7 +68,28 @@ impl Service {
         if *user.name != *ANONYMOUS_USER {
             connection.client_state.mark_authenticated();
         }
-        impersonation::impersonated(&request.headers, user, &self.context.authorization).await
+        Ok(user)
+    }
+
+    /// Returns whom a user impersonates in this request, or the user.
+    ///
+    /// # Errors
+    /// 403 if the user may not.
+    pub(super) async fn impersonated(
+        &self,
+        request: &Request,
+        user: User,
+        record: &RequestRecord,
+    ) -> Result<User, Status> {
+        let own = record.audit().map(|_| user.clone());
+        let authorization = &self.context.authorization;
+        let user = impersonation::impersonated(&request.headers, user, authorization).await?;
+        if let (Some(audit), Some(own)) = (record.audit(), own)
+            && own != user
+        {
+            audit.impersonates(&user);
+        }
+        Ok(user)
     }
 
     /// Returns the service account whose token a request has.
@@ -84,42 +105,22 @@ impl Service {
         service_accounts::user_of(&self.context.registry, &claims).await
     }
 
-    /// Authorizes a request.
-    ///
-    /// # Errors
-    /// 403 if the user may not make it.
-    pub(super) async fn authorize(
-        &self,
-        cx: &RequestContext,
-        request: &Request,
-        route: &Route,
-    ) -> Result<(), Status> {
-        let authorization = &self.context.authorization;
-        if authorization.allows_all() {
-            return Ok(());
-        }
-        let attributes = RequestAttributes::of(request, route);
-        authorization.check(attributes.by(&cx.user)).await
-    }
-
     /// Reserves a seat in flight for a request, if it needs one.
     ///
     /// # Errors
     /// Too many requests are in flight.
-    pub(super) fn reservation<'a>(
+    pub(super) async fn reservation<'a>(
         &'a self,
-        user: &'a User,
+        asked: Attributes<'a>,
         incoming: IncomingRequest<'a>,
     ) -> Result<SeatReservation<'a>, TooManyRequests> {
         let probe = Health::of_path(&incoming.request.path).is_some();
-        if incoming.labels.long_running || probe {
-            return Ok(SeatReservation::without_seat(
-                &self.in_flight,
-                user,
-                incoming,
-            ));
+        // With priority levels the beginning of a watch is work like any other, as upstream.
+        let begins_watch = asked.verb == "watch" && self.seats.flow().is_some();
+        if probe || (incoming.labels.long_running && !begins_watch) {
+            return Ok(SeatReservation::without_seat(&self.seats, asked, incoming));
         }
-        SeatReservation::new(&self.in_flight, user, incoming)
+        SeatReservation::new(&self.seats, asked, incoming).await
     }
 }
 

@@ -143,7 +143,9 @@ impl Service {
         if !non_resource::can_read_metrics(&cx.user, METRICS, lookup).await {
             return Err(non_resource::forbidden(&cx.user, METRICS));
         }
-        Ok(self.context.metrics.scrape(&self.context.registry).await)
+        let flow = self.flow_control().map(|it| it.families());
+        let (metrics, registry) = (&self.context.metrics, &self.context.registry);
+        Ok(metrics.scrape(registry, flow.unwrap_or_default()).await)
     }
 
     async fn findings(&self, check: Option<&str>) -> Findings {

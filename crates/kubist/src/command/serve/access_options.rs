@@ -3,8 +3,8 @@
 use super::WrongUsage;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgAction, Args, ValueEnum};
-use kubist::authorization::{AlwaysAllow, AlwaysDeny, Authorizer};
-use kubist::{Authorization, read_regular_file};
+use kubist::authorization::{AlwaysAllow, AlwaysDeny};
+use kubist::{Authorization, AuthorizationMode, read_regular_file};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,6 +58,9 @@ enum Mode {
     /// Nothing is allowed.
     #[value(name = "AlwaysDeny")]
     AlwaysDeny,
+    /// What kubelets may do is decided by the Pods of their node.
+    #[value(name = "Node")]
+    Node,
     /// The stored roles and bindings decide.
     #[value(name = "RBAC")]
     Rbac,
@@ -102,12 +105,19 @@ impl AccessOptions {
         // What follows AlwaysAllow is never asked.
         let until = modes.iter().position(|it| *it == Mode::AlwaysAllow);
         let asked = &modes[..until.unwrap_or(modes.len())];
-        let last = until.map(|_| Arc::new(AlwaysAllow) as Arc<dyn Authorizer>);
-        Ok(match (asked.contains(&Mode::Rbac), until) {
-            (true, _) => Authorization::rbac_and(last),
-            (false, Some(_)) => Authorization::default(),
-            (false, None) => Authorization::by(Arc::new(AlwaysDeny)),
-        })
+        let decides = |it: &&Mode| matches!(it, Mode::Node | Mode::Rbac);
+        if !asked.iter().any(|it| decides(&it)) {
+            return Ok(match until {
+                Some(_) => Authorization::default(),
+                None => Authorization::by(Arc::new(AlwaysDeny)),
+            });
+        }
+        let modes = asked.iter().filter(decides).map(|mode| match mode {
+            Mode::Node => AuthorizationMode::Node,
+            _ => AuthorizationMode::Rbac,
+        });
+        let last = until.map(|_| AuthorizationMode::Other(Arc::new(AlwaysAllow)));
+        Ok(Authorization::chain(modes.chain(last)))
     }
 
     /// Returns the modes as they were given.

@@ -1,7 +1,7 @@
 //! Options of limits.
 
 use super::{system_limits, values};
-use clap::Args;
+use clap::{ArgAction, Args};
 use std::error::Error;
 
 #[derive(Args, Debug)]
@@ -56,6 +56,18 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     max_mutating_requests_inflight: usize,
+    /// Whether requests are queued and handled by the stored FlowSchemas and
+    /// PriorityLevelConfigurations, which share the seats of both limits
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value_t = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = ArgAction::Set
+    )]
+    enable_priority_and_fairness: bool,
 }
 
 impl LimitOptions {
@@ -78,6 +90,11 @@ impl LimitOptions {
     /// Returns the limit of read-only requests.
     pub(super) fn requests(&self) -> usize {
         self.max_requests_inflight
+    }
+
+    /// Returns whether flow schemas and priority levels are obeyed.
+    pub(super) fn priority_and_fairness(&self) -> bool {
+        self.enable_priority_and_fairness
     }
 
     /// Returns the limit of mutating requests.

@@ -1,0 +1,234 @@
+//! `AuditedCall`: what is recorded of one request.
+
+use crate::audit::Audit;
+use crate::audit::object::Object;
+use crate::audit::queue::Pending;
+use bytes::Bytes;
+use kubist_apimachinery::wire::Wire as _;
+use kubist_apimachinery::{MicroTime, Status, Str};
+use kubist_audit::{Event, Level, ObjectReference, Stage, Treatment, UserInfo};
+use kubist_authorization::{Action, Attributes, Decision, User};
+use kubist_codec::Format;
+use kubist_registry::WallClock;
+use parking_lot::Mutex;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// The annotations of authorization.
+const DECISION: &str = "authorization.k8s.io/decision";
+const REASON: &str = "authorization.k8s.io/reason";
+/// Events of a request at most: received, started or panicked, complete.
+const EVENTS: u32 = 3;
+
+/// What is known of a request when it is received.
+pub(crate) struct Head<'a> {
+    pub(crate) audit_id: String,
+    pub(crate) uri: &'a str,
+    pub(crate) user_agent: &'a str,
+    pub(crate) source: Option<String>,
+    /// Since the Unix epoch.
+    pub(crate) received: Duration,
+    pub(crate) clock: Arc<dyn WallClock>,
+}
+
+/// A request that is recorded. Dropping the last handle records that its response is complete.
+#[derive(Debug)]
+pub(crate) struct AuditedCall {
+    audit: Audit,
+    treatment: Treatment,
+    clock: Arc<dyn WallClock>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// What all stages have in common.
+    event: Event,
+    request: Option<Arc<Object>>,
+    response: Option<Arc<Object>>,
+    places: OwnedSemaphorePermit,
+}
+
+impl AuditedCall {
+    /// Begins to record a request, if the policy says so, once there is room for its events.
+    pub(crate) async fn begin(
+        audit: &Audit,
+        request: &Attributes<'_>,
+        head: Head<'_>,
+    ) -> Option<Arc<Self>> {
+        let treatment = audit.policy.evaluate(request);
+        if treatment.level == Level::None {
+            return None;
+        }
+        let places = audit.queue.reserve(EVENTS).await?;
+        let received = micro(head.received);
+        let event = Event {
+            kind: "Event",
+            api_version: "audit.k8s.io/v1",
+            level: treatment.level,
+            audit_id: head.audit_id,
+            stage: Stage::RequestReceived,
+            request_uri: head.uri.to_owned(),
+            verb: request.verb.to_owned(),
+            user: UserInfo::from(request.user),
+            impersonated_user: None,
+            source_ips: head.source.into_iter().collect(),
+            user_agent: head.user_agent.to_owned(),
+            object_ref: reference(request),
+            response_status: None,
+            request_object: None,
+            response_object: None,
+            request_received_timestamp: received,
+            stage_timestamp: received,
+            annotations: BTreeMap::new(),
+        };
+        let call = Self {
+            audit: audit.clone(),
+            treatment,
+            clock: head.clock,
+            state: Mutex::new(State {
+                event,
+                request: None,
+                response: None,
+                places,
+            }),
+        };
+        call.record(Stage::RequestReceived);
+        Some(Arc::new(call))
+    }
+
+    /// The user impersonates another.
+    pub(crate) fn impersonates(&self, user: &User) {
+        self.state.lock().event.impersonated_user = Some(UserInfo::from(user));
+    }
+
+    /// The authorizer has decided.
+    pub(crate) fn authorized(&self, decision: &Decision) {
+        let said = if decision.is_allowed() {
+            "allow"
+        } else {
+            "forbid"
+        };
+        self.annotate(DECISION, said);
+        self.annotate(REASON, decision.reason());
+    }
+
+    /// Adds an annotation.
+    pub(crate) fn annotate(&self, key: &str, value: &str) {
+        let annotations = &mut self.state.lock().event.annotations;
+        annotations.insert(key.into(), Str::from(value));
+    }
+
+    /// Notes the body of the request, once there is room for it.
+    pub(crate) async fn request_body(&self, format: Format, bytes: &Bytes) {
+        let object = self.object(format, bytes).await;
+        self.state.lock().request = Some(object);
+    }
+
+    /// Notes the body of the response, if it is recorded, once there is room for it.
+    pub(crate) async fn response_body(&self, format: Format, bytes: &Bytes) {
+        let is_about_object = self.state.lock().event.object_ref.is_some();
+        if self.treatment.level < Level::RequestResponse || !is_about_object {
+            return;
+        }
+        let object = self.object(format, bytes).await;
+        self.state.lock().response = Some(object);
+    }
+
+    async fn object(&self, format: Format, bytes: &Bytes) -> Arc<Object> {
+        Arc::new(Object {
+            format,
+            bytes: bytes.clone(),
+            _room: self.audit.queue.reserve_body(bytes.len()).await,
+        })
+    }
+
+    /// Notes the status code of the response.
+    pub(crate) fn answered(&self, code: u16) {
+        let event = &mut self.state.lock().event;
+        if event.response_status.is_none() {
+            event.response_status = raw(&json!({"metadata": {}, "code": code}));
+        }
+    }
+
+    /// Notes how the request failed.
+    pub(crate) fn failed(&self, status: &Status) {
+        let shown = serde_json::from_slice::<serde_json::Value>(&status.to_json());
+        let mut shown = shown.unwrap_or_default();
+        if let Some(fields) = shown.as_object_mut() {
+            fields.remove("kind");
+            fields.remove("apiVersion");
+        }
+        self.state.lock().event.response_status = raw(&shown);
+    }
+
+    /// The response has begun, and goes on for long.
+    pub(crate) fn started(&self) {
+        self.record(Stage::ResponseStarted);
+    }
+
+    /// The handler panicked.
+    pub(crate) fn panicked(&self) {
+        self.record(Stage::Panic);
+    }
+
+    fn record(&self, stage: Stage) {
+        if !self.treatment.records(stage) {
+            return;
+        }
+        let mut state = self.state.lock();
+        let Some(place) = state.places.split(1) else {
+            return;
+        };
+        let mut event = state.event.clone();
+        event.stage = stage;
+        event.stage_timestamp = match stage {
+            Stage::RequestReceived => event.request_received_timestamp,
+            _ => micro(self.clock.now()),
+        };
+        let ended = stage != Stage::RequestReceived;
+        let pending = Pending {
+            event,
+            request: state.request.clone().filter(|_| ended),
+            response: state.response.clone().filter(|_| ended),
+            omit_managed_fields: self.treatment.omit_managed_fields,
+            place,
+        };
+        self.audit.queue.push(pending);
+    }
+}
+
+impl Drop for AuditedCall {
+    fn drop(&mut self) {
+        self.record(Stage::ResponseComplete);
+    }
+}
+
+fn raw(value: &serde_json::Value) -> Option<Box<RawValue>> {
+    to_raw_value(value).ok()
+}
+
+fn micro(since_epoch: Duration) -> MicroTime {
+    let seconds = i64::try_from(since_epoch.as_secs()).unwrap_or(i64::MAX);
+    let nanos = i32::try_from(since_epoch.subsec_micros() * 1_000).unwrap_or_default();
+    MicroTime::from_unix(seconds, nanos)
+}
+
+fn reference(request: &Attributes<'_>) -> Option<ObjectReference> {
+    let Action::Resource(action) = &request.action else {
+        return None;
+    };
+    Some(ObjectReference {
+        resource: action.resource.to_owned(),
+        namespace: action.namespace.to_owned(),
+        name: action.name.to_owned(),
+        api_group: action.group.to_owned(),
+        api_version: action.version.to_owned(),
+        subresource: action.subresource.to_owned(),
+        ..ObjectReference::default()
+    })
+}

@@ -1,0 +1,486 @@
+//! `FlowControl`: API priority and fairness around a pure [`FlowController`]: requests wait for
+//! their seats here.
+//!
+//! A request waits for a quarter of the time limit of requests, as upstream, and is refused with
+//! 429 then. Dropping its future gives its place up. A client that accepts nothing of its response
+//! for [`STALLED`] loses its seats to a request that needs them, as without priority levels
+//! (`in_flight.rs`).
+
+use crate::filters::in_flight::STALLED;
+use crate::metrics::flow_control::{Flow, FlowMetrics, families};
+use kubist_authorization::Attributes;
+use kubist_flow_control::{
+    Arrival, Class, Configuration, Execution, FlowController, Rejection, Ticket, Work,
+};
+use parking_lot::Mutex;
+use prometheus::proto::MetricFamily;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
+
+/// How long a request waits, as upstream: a quarter of the time limit of requests.
+const WAIT_MAX: Duration = Duration::from_secs(15);
+
+/// The seats and queues of a server.
+pub(crate) struct FlowControl {
+    seats: u32,
+    began: Instant,
+    state: Mutex<State>,
+    metrics: FlowMetrics,
+}
+
+struct State {
+    flows: FlowController,
+    /// Those that wait, to be told when they may go on.
+    waiters: BTreeMap<Ticket, oneshot::Sender<Execution>>,
+    /// The responses that are being sent, with the time at which the client last accepted data.
+    sending: BTreeMap<u64, (Arc<AtomicU64>, Execution)>,
+    next: u64,
+}
+
+/// Why a request does not get a seat.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) class: Arc<Class>,
+}
+
+/// The seats of a request. Dropping it frees them.
+pub(crate) struct FlowSeat {
+    of: Arc<FlowControl>,
+    class: Arc<Class>,
+    flow: Arc<Flow>,
+    seats: u32,
+    held: Held,
+}
+
+/// A request in the metric of those that wait.
+struct Queued(Arc<Flow>);
+
+impl Queued {
+    fn begin(flow: Arc<Flow>) -> Self {
+        flow.waits();
+        Self(flow)
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        self.0.waits_no_longer();
+    }
+}
+
+enum Held {
+    Nothing,
+    Handling(Execution),
+    Sending(u64, Arc<AtomicU64>),
+}
+
+impl FlowControl {
+    pub(crate) fn new(seats: usize) -> Arc<Self> {
+        let seats = u32::try_from(seats).unwrap_or(u32::MAX);
+        let state = State {
+            flows: FlowController::new(seats, &Configuration::default()),
+            waiters: BTreeMap::new(),
+            sending: BTreeMap::new(),
+            next: 0,
+        };
+        Arc::new(Self {
+            seats,
+            began: Instant::now(),
+            state: Mutex::new(state),
+            metrics: FlowMetrics::default(),
+        })
+    }
+
+    /// Takes another configuration.
+    pub(crate) fn configure(&self, configuration: &Configuration) {
+        let mut state = self.state.lock();
+        let begun = state.flows.configure(self.now(), configuration);
+        self.go_on(&mut state, begun);
+    }
+
+    /// Lends seats between levels every ten seconds. Never returns.
+    ///
+    /// # Cancel safety
+    /// Can be dropped at any time. Seats then stay as they are lent.
+    pub(crate) async fn run(&self) {
+        loop {
+            tokio::time::sleep(FlowController::ADJUST_EVERY).await;
+            let mut state = self.state.lock();
+            let begun = state.flows.adjust(self.now());
+            self.go_on(&mut state, begun);
+        }
+    }
+
+    /// Takes the seats of a request, and waits for them if need be.
+    ///
+    /// # Errors
+    /// Its queue is full, there are no seats and no queues, or it has waited too long.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives the place in the queue up.
+    pub(crate) async fn admit(
+        self: &Arc<Self>,
+        request: Attributes<'_>,
+        work: Work,
+    ) -> Result<FlowSeat, Refused> {
+        let (class, fate) = self.arrive(request, work);
+        let flow = self.metrics.flow(&class);
+        let (execution, waited) = match fate {
+            Fate::Executes(execution) => (execution, Duration::ZERO),
+            Fate::Rejected(why) => {
+                flow.rejects(why);
+                return Err(Refused { class });
+            }
+            Fate::Waits(waiting) => {
+                let began = self.now();
+                let queued = Queued::begin(Arc::clone(&flow));
+                let execution = self.wait(waiting).await;
+                drop(queued);
+                let waited = self.now().saturating_sub(began);
+                let Some(execution) = execution else {
+                    flow.times_out(waited);
+                    return Err(Refused { class });
+                };
+                (execution, waited)
+            }
+        };
+        let seats = work.seats.max(1);
+        flow.begins(seats, waited);
+        Ok(FlowSeat {
+            of: Arc::clone(self),
+            class,
+            flow,
+            seats,
+            held: Held::Handling(execution),
+        })
+    }
+
+    /// Returns its metrics.
+    pub(crate) fn families(&self) -> Vec<MetricFamily> {
+        let levels: Vec<_> = self.state.lock().flows.levels().collect();
+        families(&self.metrics, &levels, self.seats)
+    }
+
+    fn arrive(self: &Arc<Self>, request: Attributes<'_>, work: Work) -> (Arc<Class>, Fate) {
+        let (mut state, now) = (self.state.lock(), self.now());
+        let mut arrival = state.flows.arrive(now, &request, work);
+        if let Arrival::Rejected(..) = arrival
+            && self.reclaim_stalled(&mut state)
+        {
+            arrival = state.flows.arrive(now, &request, work);
+        }
+        match arrival {
+            Arrival::Executes(class, execution) => (class, Fate::Executes(execution)),
+            Arrival::Rejected(class, why) => (class, Fate::Rejected(why)),
+            Arrival::Waits(class, ticket) => {
+                let (sender, begins) = oneshot::channel();
+                state.waiters.insert(ticket, sender);
+                // Perhaps for it.
+                self.reclaim_stalled(&mut state);
+                drop(state);
+                let of = Arc::clone(self);
+                (class, Fate::Waits(Waiting { of, ticket, begins }))
+            }
+        }
+    }
+
+    /// Waits until the request may go on; none if that takes too long.
+    async fn wait(&self, mut waiting: Waiting) -> Option<Execution> {
+        let until = Instant::now() + WAIT_MAX;
+        while Instant::now() < until {
+            // Clients that stall are looked for meanwhile.
+            let pause = STALLED.min(until - Instant::now());
+            if let Ok(begins) = timeout(pause, &mut waiting.begins).await {
+                return begins.ok();
+            }
+            let mut state = self.state.lock();
+            self.reclaim_stalled(&mut state);
+        }
+        // It may have been let in at this moment.
+        waiting.begins.try_recv().ok()
+    }
+
+    /// Frees the seats of clients that accept nothing. Returns whether there were any.
+    fn reclaim_stalled(&self, state: &mut State) -> bool {
+        let now = self.millis();
+        let limit = u64::try_from(STALLED.as_millis()).unwrap_or(u64::MAX);
+        let is_stalled =
+            |last: &AtomicU64| now.saturating_sub(last.load(Ordering::Relaxed)) >= limit;
+        let stalled = state
+            .sending
+            .iter()
+            .filter(|(_, (last, _))| is_stalled(last));
+        let stalled: Vec<u64> = stalled.map(|(number, _)| *number).collect();
+        for number in &stalled {
+            if let Some((_, execution)) = state.sending.remove(number) {
+                let begun = state.flows.finish(self.now(), execution);
+                self.go_on(state, begun);
+            }
+        }
+        !stalled.is_empty()
+    }
+
+    /// Tells waiting requests that they may go on.
+    fn go_on(&self, state: &mut State, begun: Vec<(Ticket, Execution)>) {
+        let mut begun = begun;
+        while let Some((ticket, execution)) = begun.pop() {
+            let waiter = state.waiters.remove(&ticket);
+            let refused = match waiter {
+                Some(waiter) => waiter.send(execution).err(),
+                None => Some(execution),
+            };
+            // Its client is gone: the next one may begin.
+            if let Some(execution) = refused {
+                begun.extend(state.flows.finish(self.now(), execution));
+            }
+        }
+    }
+
+    fn finish(&self, execution: Execution) {
+        let mut state = self.state.lock();
+        let begun = state.flows.finish(self.now(), execution);
+        self.go_on(&mut state, begun);
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn millis(&self) -> u64 {
+        u64::try_from(self.now().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+enum Fate {
+    Executes(Execution),
+    Waits(Waiting),
+    Rejected(Rejection),
+}
+
+/// A request in a queue. Dropping it takes it out.
+struct Waiting {
+    of: Arc<FlowControl>,
+    ticket: Ticket,
+    begins: oneshot::Receiver<Execution>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.of.state.lock();
+        state.waiters.remove(&self.ticket);
+        let now = self.of.now();
+        let (_waited, begun) = state.flows.cancel(now, self.ticket);
+        self.of.go_on(&mut state, begun);
+        // It was let in at this moment, and nobody is there to use it.
+        if let Ok(execution) = self.begins.try_recv() {
+            let begun = state.flows.finish(now, execution);
+            self.of.go_on(&mut state, begun);
+        }
+    }
+}
+
+impl FlowSeat {
+    /// How the request was classified.
+    pub(crate) fn class(&self) -> &Arc<Class> {
+        &self.class
+    }
+
+    /// The response is ready; from now on its client determines how long sending takes.
+    pub(crate) fn sending(&mut self) {
+        let Held::Handling(execution) = std::mem::replace(&mut self.held, Held::Nothing) else {
+            return;
+        };
+        let last = Arc::new(AtomicU64::new(self.of.millis()));
+        let mut state = self.of.state.lock();
+        let number = state.next;
+        state.next += 1;
+        state.sending.insert(number, (Arc::clone(&last), execution));
+        drop(state);
+        self.held = Held::Sending(number, last);
+    }
+
+    /// The client accepted data.
+    pub(crate) fn took(&self) {
+        if let Held::Sending(_, last) = &self.held {
+            last.store(self.of.millis(), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for FlowSeat {
+    fn drop(&mut self) {
+        self.flow.ends(self.seats);
+        match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Nothing => {}
+            Held::Handling(execution) => self.of.finish(execution),
+            Held::Sending(number, _) => {
+                let held = self.of.state.lock().sending.remove(&number);
+                if let Some((_, execution)) = held {
+                    self.of.finish(execution);
+                }
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for FlowControl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FlowControl").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for FlowSeat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FlowSeat").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_apimachinery::wire::{DecodeContext, Wire};
+    use kubist_authorization::{Action, User};
+    use std::pin::pin;
+    use tokio::time::sleep;
+
+    /// Everybody's requests have a level with this response, and most of ten seats.
+    fn one_level(response: &str) -> Configuration {
+        let mut configuration = Configuration::default();
+        let level = format!(
+            r#"{{"metadata":{{"name":"busy"}},"spec":{{"type":"Limited","limited":{{
+               "nominalConcurrencyShares":1,"limitResponse":{response}}}}}}}"#
+        );
+        configuration.put_level(parsed(&level));
+        configuration.put_schema(parsed(
+            r#"{"metadata":{"name":"all"},"spec":{"priorityLevelConfiguration":{"name":"busy"},
+               "distinguisherMethod":{"type":"ByUser"},"matchingPrecedence":2,"rules":[{
+               "subjects":[{"kind":"User","user":{"name":"*"}}],
+               "nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}]}}"#,
+        ));
+        configuration
+    }
+
+    fn parsed<K: Wire>(json: &str) -> K {
+        K::from_json(json.as_bytes(), &mut DecodeContext::new()).expect("it is valid")
+    }
+
+    /// A flow control with one seat for this level.
+    fn flow_control(response: &str) -> Arc<FlowControl> {
+        let flow = FlowControl::new(1);
+        flow.configure(&one_level(response));
+        flow
+    }
+
+    const QUEUE: &str =
+        r#"{"type":"Queue","queuing":{"queues":1,"handSize":1,"queueLengthLimit":2}}"#;
+
+    async fn admit(flow: &Arc<FlowControl>, name: &str) -> Result<FlowSeat, Refused> {
+        let user = User {
+            name: name.into(),
+            ..User::default()
+        };
+        let request = Attributes {
+            user: &user,
+            verb: "get",
+            action: Action::Path("/"),
+        };
+        flow.admit(request, Work::ONE).await
+    }
+
+    fn waiting(flow: &FlowControl) -> usize {
+        flow.state.lock().flows.levels().map(|it| it.waiting).sum()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_waits_for_its_seat_in_order() {
+        let flow = flow_control(QUEUE);
+        let first = admit(&flow, "a").await.expect("there is a seat");
+        assert_eq!(&*first.class().priority_level, "busy");
+        let (mut second, mut third) = (pin!(admit(&flow, "b")), pin!(admit(&flow, "c")));
+        assert!(futures_util::poll!(&mut second).is_pending());
+        assert!(futures_util::poll!(&mut third).is_pending());
+        assert!(admit(&flow, "d").await.is_err(), "the queue is full");
+        drop(first);
+        let second = second.await.expect("its turn has come");
+        assert!(futures_util::poll!(&mut third).is_pending());
+        drop(second);
+        drop(third.await.expect("its turn has come"));
+        assert!(flow.state.lock().waiters.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_waits_too_long_is_refused() {
+        let flow = flow_control(QUEUE);
+        let _seat = admit(&flow, "a").await.expect("there is a seat");
+        let began = Instant::now();
+        assert!(admit(&flow, "b").await.is_err());
+        assert_eq!(began.elapsed(), WAIT_MAX);
+        assert_eq!(waiting(&flow), 0);
+        let no_queues = flow_control(r#"{"type":"Reject"}"#);
+        let _seat = admit(&no_queues, "a").await.expect("there is a seat");
+        let began = Instant::now();
+        assert!(admit(&no_queues, "b").await.is_err());
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_leaves_gives_its_place_up() {
+        let flow = flow_control(QUEUE);
+        let seat = admit(&flow, "a").await.expect("there is a seat");
+        {
+            let mut leaves = pin!(admit(&flow, "b"));
+            assert!(futures_util::poll!(&mut leaves).is_pending());
+            assert_eq!(waiting(&flow), 1);
+        }
+        assert_eq!(waiting(&flow), 0);
+        {
+            let mut leaves = pin!(admit(&flow, "b"));
+            assert!(futures_util::poll!(&mut leaves).is_pending());
+            drop(seat); // it is let in, and does not look any more
+        }
+        drop(admit(&flow, "c").await.expect("the seat is free"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_accepts_nothing_loses_its_seat_to_one_that_waits() {
+        let flow = flow_control(QUEUE);
+        let mut slow = admit(&flow, "a").await.expect("there is a seat");
+        slow.sending();
+        sleep(STALLED / 2).await;
+        slow.took();
+        let began = Instant::now();
+        let next = admit(&flow, "b")
+            .await
+            .expect("nobody reads the first answer");
+        assert!(began.elapsed() >= STALLED);
+        drop(slow);
+        let mut third = pin!(admit(&flow, "c"));
+        assert!(
+            futures_util::poll!(&mut third).is_pending(),
+            "a seat is given back once"
+        );
+        drop(next);
+        drop(third.await.expect("the seat is free"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_waits_goes_on_by_another_configuration() {
+        let flow = flow_control(QUEUE);
+        let seat = admit(&flow, "a").await.expect("there is a seat");
+        let mut waits = pin!(admit(&flow, "b"));
+        assert!(futures_util::poll!(&mut waits).is_pending());
+        let mut exempt = one_level(QUEUE);
+        exempt.put_level(parsed(
+            r#"{"metadata":{"name":"busy"},"spec":{"type":"Exempt","exempt":{}}}"#,
+        ));
+        flow.configure(&exempt);
+        drop(admit(&flow, "c").await.expect("it is exempt"));
+        let _second = admit(&flow, "d").await.expect("it is exempt");
+        drop(seat);
+        drop(waits.await.expect("its turn has come"));
+    }
+}

@@ -1,0 +1,145 @@
+//! The audit log: which requests are in it, with what, and in which order.
+
+use crate::client::{Client, server};
+use http::Version;
+use kubist_apiserver::audit::{Audit, AuditSink, Policy};
+use kubist_apiserver::{Authorization, Config, RunningServer, StaticToken};
+use kubist_registry::User;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use std::io;
+use std::sync::Arc;
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// Keeps all events.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<Value>>>);
+
+impl AuditSink for Kept {
+    fn write(&mut self, events: &[String]) -> io::Result<()> {
+        let parsed = events
+            .iter()
+            .map(|it| serde_json::from_str(it).expect("it is JSON"));
+        self.0.lock().extend(parsed);
+        Ok(())
+    }
+}
+
+/// Starts a server with a policy of these rules; Bob may do nothing.
+async fn start(rules: &str) -> (RunningServer, Kept) {
+    let text = format!("{{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{rules}]}}");
+    let policy = Policy::parse(text.as_bytes()).expect("it is a policy");
+    let kept = Kept::default();
+    let bob = StaticToken {
+        token: "bob".to_owned(),
+        user: User {
+            name: "bob".into(),
+            groups: vec!["system:authenticated".into()],
+            ..User::default()
+        },
+    };
+    let server = server(Config {
+        listen: None,
+        tokens: vec![bob],
+        authorization: Authorization::rbac(),
+        audit: Some(Audit::new(policy, kept.clone()).expect("there is room for a thread")),
+        ..Config::default()
+    })
+    .await;
+    (server, kept)
+}
+
+/// The events of a path after the server has ended, so that all are written.
+async fn events(server: RunningServer, kept: &Kept, path: &str) -> Vec<Value> {
+    server.shutdown().await;
+    let all = kept.0.lock();
+    let of_path = |it: &&Value| {
+        it["requestURI"]
+            .as_str()
+            .is_some_and(|it| it.starts_with(path))
+    };
+    all.iter().filter(of_path).cloned().collect()
+}
+
+#[tokio::test]
+async fn a_write_is_recorded_with_its_bodies() {
+    let (server, kept) = start("{level: RequestResponse, omitManagedFields: true}").await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let map = json!({"metadata": {"name": "m"}, "data": {"a": "b"}});
+    assert_eq!(admin.post(MAPS, &map).await.code, 201);
+    drop(admin);
+    let events = events(server, &kept, MAPS).await;
+    let [received, complete] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(
+        (&received["stage"], &received["kind"]),
+        (&json!("RequestReceived"), &json!("Event"))
+    );
+    assert_eq!(received["auditID"], complete["auditID"]);
+    assert_eq!(received["verb"], "create");
+    assert_eq!(received.get("requestObject"), None);
+    assert_eq!(complete["stage"], "ResponseComplete");
+    assert_eq!(complete["objectRef"]["name"], "m");
+    assert_eq!(complete["objectRef"]["resource"], "configmaps");
+    assert_eq!(complete["requestObject"]["data"], json!({"a": "b"}));
+    assert_eq!(
+        complete["responseStatus"],
+        json!({"metadata": {}, "code": 201})
+    );
+    let metadata = &complete["responseObject"]["metadata"];
+    assert!(metadata["uid"].is_string() && metadata.get("managedFields").is_none());
+    assert_eq!(
+        complete["annotations"]["authorization.k8s.io/decision"],
+        "allow"
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_is_recorded_with_its_reason() {
+    let (server, kept) = start("{level: Metadata, omitStages: [RequestReceived]}").await;
+    let client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut bob = client.header("authorization", "Bearer bob");
+    assert_eq!(bob.get(MAPS).await.code, 403);
+    drop(bob);
+    let events = events(server, &kept, MAPS).await;
+    let [complete] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(complete["user"]["username"], "bob");
+    assert_eq!(
+        complete["annotations"]["authorization.k8s.io/decision"],
+        "forbid"
+    );
+    assert_eq!(complete["responseStatus"]["code"], 403);
+    assert_eq!(complete["responseStatus"]["reason"], "Forbidden");
+    assert_eq!(complete.get("responseObject"), None);
+}
+
+#[tokio::test]
+async fn a_watch_is_recorded_when_it_starts_and_when_it_ends() {
+    let (server, kept) = start("{level: Metadata, verbs: [watch]}").await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let path = format!("{MAPS}?watch=true&timeoutSeconds=1");
+    assert_eq!(admin.get(&path).await.code, 200);
+    drop(admin);
+    let events = events(server, &kept, MAPS).await;
+    let stages: Vec<&Value> = events.iter().map(|it| &it["stage"]).collect();
+    assert_eq!(
+        stages,
+        ["RequestReceived", "ResponseStarted", "ResponseComplete"]
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_recorded_of_what_no_rule_matches() {
+    let (server, kept) = start("{level: Metadata, verbs: [delete]}").await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    assert_eq!(admin.get(MAPS).await.code, 200);
+    let deleted = admin.delete(&format!("{MAPS}/none")).await;
+    assert_eq!(deleted.code, 404);
+    drop(admin);
+    let events = events(server, &kept, MAPS).await;
+    assert!(events.iter().all(|it| it["verb"] == "delete") && events.len() == 2);
+}

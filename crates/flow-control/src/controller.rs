@@ -1,0 +1,456 @@
+//! `FlowController`: classifies requests, and says which are handled now, which wait, and which are
+//! refused.
+
+use crate::concurrency::{lend, nominal};
+use crate::configuration::Configuration;
+use crate::level::Level;
+use crate::mandatory::CATCH_ALL;
+use crate::plan::{Classified, Plan};
+use crate::queue_set::Placed;
+use crate::request::{Arrival, Class, Execution, Rejection, Ticket, Work};
+use crate::settings::Settings;
+use kubist_apimachinery::Str;
+use kubist_authorization::Attributes;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Requests of all levels of a server, and their seats.
+#[derive(Debug)]
+pub struct FlowController {
+    total: u32,
+    plan: Plan,
+    /// A level that is not configured any more keeps its place until it has drained.
+    levels: Vec<Level>,
+    /// Level and queue of what waits.
+    waiting: BTreeMap<Ticket, (usize, usize)>,
+    next: u64,
+}
+
+/// The state of a priority level, for metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LevelStats {
+    /// The name.
+    pub name: Str,
+    /// Seats by its shares.
+    pub nominal_seats: u32,
+    /// Seats that it never lends.
+    pub min_seats: u32,
+    /// Seats that it has at most, with borrowed ones; none: no limit.
+    pub max_seats: Option<u32>,
+    /// Seats that it has now, with borrowed ones.
+    pub current_seats: u32,
+    /// Requests being handled.
+    pub executing: u32,
+    /// The seats of these.
+    pub executing_seats: u32,
+    /// Requests in queues.
+    pub waiting: usize,
+}
+
+/// Waiting requests that may go on.
+type Begun = Vec<(Ticket, Execution)>;
+
+impl FlowController {
+    /// How often [`adjust`](Self::adjust) is to be called, as upstream.
+    pub const ADJUST_EVERY: Duration = Duration::from_secs(10);
+
+    /// Creates a controller with this many seats, at least one.
+    pub fn new(seats: u32, configuration: &Configuration) -> Self {
+        let mut controller = Self {
+            total: seats.max(1),
+            plan: Plan::default(),
+            levels: Vec::new(),
+            waiting: BTreeMap::new(),
+            next: 0,
+        };
+        let begun = controller.configure(Duration::ZERO, configuration);
+        debug_assert!(begun.is_empty(), "nothing waits yet");
+        controller
+    }
+
+    /// Takes another configuration. What waits keeps its place; seats are by shares until the next
+    /// adjustment.
+    pub fn configure(&mut self, now: Duration, configuration: &Configuration) -> Begun {
+        self.levels.iter_mut().for_each(|it| it.is_removed = true);
+        for level in configuration.levels() {
+            let settings = Settings::of(level);
+            let meta = &level.metadata;
+            let known = self.levels.iter().position(|it| it.name == meta.name);
+            let place = known.unwrap_or_else(|| self.place_for(&meta.name, settings));
+            self.levels[place].configure(meta.uid.clone(), settings);
+        }
+        let stays = |it: &&mut Level| !it.is_removed;
+        let settings = self.levels.iter().filter(|it| !it.is_removed);
+        let seats = nominal(self.total, settings.map(|it| &it.settings));
+        for (level, seats) in self.levels.iter_mut().filter(stays).zip(seats) {
+            level.seats = seats;
+            level.set.set_limit(seats.nominal);
+        }
+        let levels = &self.levels;
+        self.plan = Plan::of(configuration, |name| {
+            let place = levels
+                .iter()
+                .position(|it| *it.name == *name && !it.is_removed)?;
+            Some((place, levels[place].uid.clone()))
+        });
+        self.go_on(now)
+    }
+
+    /// Returns the place of a new level: that of one that has drained, or a further one.
+    fn place_for(&mut self, name: &Str, settings: Settings) -> usize {
+        let level = Level::new(name.clone(), settings);
+        let mut levels = self.levels.iter();
+        // Those that are configured were marked as removed, too, but are found by their name.
+        let free = levels.position(|it| it.is_removed && it.set.is_idle() && it.name.is_empty());
+        if let Some(place) = free {
+            self.levels[place] = level;
+            return place;
+        }
+        self.levels.push(level);
+        self.levels.len() - 1
+    }
+
+    /// A request arrives.
+    pub fn arrive(&mut self, now: Duration, request: &Attributes<'_>, work: Work) -> Arrival {
+        let Some(classified) = self.plan.classify(request) else {
+            // Without the mandatory schemas, which cannot be removed, nothing is let in.
+            let class = Class {
+                flow_schema: CATCH_ALL.into(),
+                flow_schema_uid: Str::default(),
+                priority_level: CATCH_ALL.into(),
+                priority_level_uid: Str::default(),
+            };
+            return Arrival::Rejected(Arc::new(class), Rejection::ConcurrencyLimit);
+        };
+        let Classified { class, level, flow } = classified;
+        let (seats, ticket) = (work.seats.max(1), Ticket(self.next));
+        let of = &mut self.levels[level];
+        let placed = of.set.arrive(now, flow, seats, ticket);
+        of.note_demand(now);
+        match placed {
+            Placed::Begins(queue) => {
+                let execution = Execution {
+                    level,
+                    queue,
+                    seats,
+                    began: now,
+                };
+                Arrival::Executes(class, execution)
+            }
+            Placed::Waits(queue) => {
+                self.next += 1;
+                self.waiting.insert(ticket, (level, queue));
+                Arrival::Waits(class, ticket)
+            }
+            Placed::Rejected(why) => Arrival::Rejected(class, why),
+        }
+    }
+
+    /// A request has ended. Returns those that may go on.
+    pub fn finish(&mut self, now: Duration, execution: Execution) -> Begun {
+        let Execution {
+            level,
+            queue,
+            seats,
+            began,
+        } = execution;
+        let took = now.saturating_sub(began);
+        self.levels[level].set.end(now, queue, seats, took);
+        let begun = self.go_on_at(now, level);
+        self.forget_drained();
+        begun
+    }
+
+    /// A waiting request gives up: its client is gone, or it has waited too long. Returns false if
+    /// it does not wait any more, and those that may go on.
+    pub fn cancel(&mut self, now: Duration, ticket: Ticket) -> (bool, Begun) {
+        let Some((level, queue)) = self.waiting.remove(&ticket) else {
+            return (false, Begun::new());
+        };
+        let waited = self.levels[level].set.cancel(now, queue, ticket);
+        // It may have needed more seats than the next one.
+        let begun = self.go_on_at(now, level);
+        self.forget_drained();
+        (waited, begun)
+    }
+
+    /// Lends seats between levels, by what they were asked for since the last time. To be called
+    /// [every ten seconds](Self::ADJUST_EVERY).
+    pub fn adjust(&mut self, now: Duration) -> Begun {
+        let stays = |it: &&mut Level| !it.is_removed;
+        let levels = self.levels.iter_mut().filter(stays);
+        let borrowers: Vec<_> = levels.map(|it| it.borrower(now)).collect();
+        let lent = lend(self.total, &borrowers);
+        for (level, seats) in self.levels.iter_mut().filter(stays).zip(lent) {
+            level.set.set_limit(seats);
+        }
+        self.go_on(now)
+    }
+
+    /// Returns the state of each level.
+    pub fn levels(&self) -> impl Iterator<Item = LevelStats> {
+        let levels = self.levels.iter().filter(|it| !it.name.is_empty());
+        levels.map(|level| LevelStats {
+            name: level.name.clone(),
+            nominal_seats: level.seats.nominal,
+            min_seats: level.seats.min,
+            max_seats: level.seats.max,
+            current_seats: level.set.limit(),
+            executing: level.set.executing(),
+            executing_seats: level.set.executing_seats(),
+            waiting: level.set.waiting(),
+        })
+    }
+
+    fn go_on(&mut self, now: Duration) -> Begun {
+        let mut begun = Begun::new();
+        for level in 0..self.levels.len() {
+            begun.append(&mut self.go_on_at(now, level));
+        }
+        self.forget_drained();
+        begun
+    }
+
+    fn go_on_at(&mut self, now: Duration, level: usize) -> Begun {
+        let mut begun = Begun::new();
+        let of = &mut self.levels[level];
+        while let Some(next) = of.set.next(now) {
+            self.waiting.remove(&next.ticket);
+            let execution = Execution {
+                level,
+                queue: Some(next.queue),
+                seats: next.seats,
+                began: now,
+            };
+            begun.push((next.ticket, execution));
+        }
+        of.note_demand(now);
+        begun
+    }
+
+    /// Frees the places of levels that have drained.
+    fn forget_drained(&mut self) {
+        for level in &mut self.levels {
+            if level.is_removed && level.set.is_idle() {
+                level.name = Str::default();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
+    use kubist_apimachinery::wire::{DecodeContext, Wire};
+    use kubist_authorization::{Action, ResourceAction, User};
+
+    fn parse<K: Wire>(json: &str) -> K {
+        K::from_json(json.as_bytes(), &mut DecodeContext::new()).expect("it is valid")
+    }
+
+    /// A level `busy` with a queue of its own for each user, and a schema for everybody.
+    fn configuration(shares: u32, queues: &str) -> Configuration {
+        let mut configuration = Configuration::default();
+        configuration.put_level(parse(&format!(
+            r#"{{"metadata":{{"name":"busy","uid":"L"}},"spec":{{"type":"Limited","limited":{{
+               "nominalConcurrencyShares":{shares},"limitResponse":{queues}}}}}}}"#
+        )));
+        configuration.put_schema(parse(
+            r#"{"metadata":{"name":"everybody","uid":"S"},"spec":{
+               "priorityLevelConfiguration":{"name":"busy"},"matchingPrecedence":500,
+               "distinguisherMethod":{"type":"ByUser"},
+               "rules":[{"subjects":[{"kind":"Group","group":{"name":"all"}}],
+               "resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],
+               "namespaces":["*"]}]}]}}"#,
+        ));
+        configuration
+    }
+
+    const QUEUES: &str =
+        r#"{"type":"Queue","queuing":{"queues":64,"handSize":6,"queueLengthLimit":50}}"#;
+
+    fn user(name: &str, group: &str) -> User {
+        User {
+            name: name.into(),
+            groups: vec![group.into()],
+            ..User::default()
+        }
+    }
+
+    fn get(user: &User) -> Attributes<'_> {
+        let pods = ResourceAction {
+            version: "v1",
+            resource: "pods",
+            namespace: "shop",
+            ..ResourceAction::default()
+        };
+        Attributes {
+            user,
+            verb: "get",
+            action: Action::Resource(pods),
+        }
+    }
+
+    #[test]
+    fn requests_are_classified_by_precedence_and_the_rest_is_caught() {
+        let mut flows = FlowController::new(10, &configuration(30, QUEUES));
+        let class = |flows: &mut FlowController, user: &User| match flows.arrive(
+            Duration::ZERO,
+            &get(user),
+            Work::ONE,
+        ) {
+            Arrival::Executes(class, execution) => {
+                drop(flows.finish(Duration::ZERO, execution));
+                class
+            }
+            other => panic!("{other:?}"),
+        };
+        let busy = class(&mut flows, &user("alice", "all"));
+        assert_eq!(
+            (&*busy.flow_schema_uid, &*busy.priority_level_uid),
+            ("S", "L")
+        );
+        let exempt = class(&mut flows, &user("root", "system:masters"));
+        assert_eq!(
+            (&*exempt.flow_schema, &*exempt.priority_level),
+            ("exempt", "exempt")
+        );
+        let rest = class(&mut flows, &user("eve", "nobody"));
+        assert_eq!(
+            (&*rest.flow_schema, &*rest.priority_level),
+            ("catch-all", "catch-all")
+        );
+    }
+
+    #[test]
+    fn a_schema_without_its_level_is_not_used() {
+        let mut configuration = configuration(30, QUEUES);
+        configuration.remove_level("busy");
+        configuration.remove_level("exempt");
+        assert!(!configuration.has_level("busy") && configuration.has_level("exempt"));
+        let mut flows = FlowController::new(10, &configuration);
+        let alice = user("alice", "all");
+        let Arrival::Executes(class, _execution) =
+            flows.arrive(Duration::ZERO, &get(&alice), Work::ONE)
+        else {
+            panic!("there are seats");
+        };
+        assert_eq!(&*class.flow_schema, "catch-all");
+    }
+
+    #[test]
+    fn a_waiting_request_goes_on_when_another_ends_or_gives_up() {
+        // 5 of 6 seats; catch-all has the other.
+        let mut flows = FlowController::new(6, &configuration(25, QUEUES));
+        let alice = user("alice", "all");
+        let mut running = Vec::new();
+        let mut waiting = Vec::new();
+        for _ in 0..7 {
+            match flows.arrive(Duration::ZERO, &get(&alice), Work::ONE) {
+                Arrival::Executes(_, execution) => running.push(execution),
+                Arrival::Waits(_, ticket) => waiting.push(ticket),
+                Arrival::Rejected(_, why) => panic!("{why}"),
+            }
+        }
+        assert_eq!((running.len(), waiting.len()), (5, 2));
+        let (waited, begun) = flows.cancel(Duration::from_secs(1), waiting[0]);
+        assert!(waited && begun.is_empty());
+        let ended = running.pop().expect("five run");
+        let mut begun = flows.finish(Duration::from_secs(1), ended);
+        assert_eq!(begun.len(), 1);
+        let (ticket, execution) = begun.remove(0);
+        assert_eq!(ticket, waiting[1]);
+        assert!(
+            !flows.cancel(Duration::from_secs(1), ticket).0,
+            "it does not wait any more"
+        );
+        drop(flows.finish(Duration::from_secs(2), execution));
+        let stats = flows
+            .levels()
+            .find(|it| *it.name == *"busy")
+            .expect("it is there");
+        assert_eq!(
+            (stats.executing, stats.waiting, stats.nominal_seats),
+            (4, 0, 5)
+        );
+    }
+
+    #[test]
+    fn a_busy_level_borrows_seats_and_gives_them_back() {
+        let mut flows = FlowController::new(100, &{
+            let mut both = configuration(50, QUEUES);
+            both.put_level(parse::<PriorityLevelConfiguration>(
+                r#"{"metadata":{"name":"lender"},"spec":{"type":"Limited","limited":{
+                   "nominalConcurrencyShares":45,"lendablePercent":100,
+                   "limitResponse":{"type":"Reject"}}}}"#,
+            ));
+            both
+        });
+        let limit = |flows: &FlowController, name: &str| {
+            let mut levels = flows.levels();
+            levels
+                .find(|it| *it.name == *name)
+                .map(|it| it.current_seats)
+        };
+        assert_eq!(limit(&flows, "busy"), Some(50));
+        let alice = user("alice", "all");
+        let mut running = Vec::new();
+        for _ in 0..200 {
+            if let Arrival::Executes(_, execution) =
+                flows.arrive(Duration::ZERO, &get(&alice), Work::ONE)
+            {
+                running.push(execution);
+            }
+        }
+        assert_eq!(running.len(), 50);
+        let begun = flows.adjust(Duration::from_secs(10));
+        assert_eq!(begun.len(), 45, "all but those of catch-all");
+        running.extend(begun.into_iter().map(|(_, execution)| execution));
+        assert_eq!(limit(&flows, "lender"), Some(1));
+        for execution in running {
+            drop(flows.finish(Duration::from_secs(11), execution));
+        }
+        drop(flows.adjust(Duration::from_secs(20)));
+        assert!(limit(&flows, "busy") >= Some(50));
+    }
+
+    #[test]
+    fn a_removed_level_drains_and_its_place_is_used_again() {
+        let mut flows = FlowController::new(10, &configuration(30, QUEUES));
+        let alice = user("alice", "all");
+        let Arrival::Executes(_, execution) = flows.arrive(Duration::ZERO, &get(&alice), Work::ONE)
+        else {
+            panic!("there are seats");
+        };
+        drop(flows.configure(Duration::ZERO, &Configuration::default()));
+        assert_eq!(flows.levels().count(), 3, "it still runs there");
+        drop(flows.finish(Duration::ZERO, execution));
+        assert_eq!(flows.levels().count(), 2);
+        let places = flows.levels.len();
+        drop(flows.configure(Duration::ZERO, &configuration(30, QUEUES)));
+        assert_eq!((flows.levels().count(), flows.levels.len()), (3, places));
+    }
+
+    #[test]
+    fn schemas_of_equal_precedence_are_asked_by_name() {
+        let mut configuration = configuration(30, QUEUES);
+        let mut earlier: FlowSchema = FlowSchema::default();
+        earlier.clone_from(
+            configuration
+                .schemas()
+                .find(|it| it.metadata.name == "everybody")
+                .expect("it is there"),
+        );
+        earlier.metadata.name = "a-first".into();
+        configuration.put_schema(earlier);
+        let mut flows = FlowController::new(10, &configuration);
+        let alice = user("alice", "all");
+        match flows.arrive(Duration::ZERO, &get(&alice), Work::ONE) {
+            Arrival::Executes(class, _execution) => assert_eq!(&*class.flow_schema, "a-first"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
