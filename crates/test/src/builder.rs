@@ -27,6 +27,7 @@ const REPEATS_MAX: u64 = 5_000;
 pub struct TestServerBuilder {
     pub(crate) seed: u64,
     pub(crate) listen: bool,
+    pub(crate) obeys_roles: bool,
     pub(crate) controllers: BTreeSet<ServerController>,
     pub(crate) fixtures: Fixtures,
     pub(crate) begin: Duration,
@@ -41,6 +42,7 @@ impl Default for TestServerBuilder {
         Self {
             seed: 0,
             listen: false,
+            obeys_roles: false,
             controllers: ServerController::USUAL.into(),
             fixtures: Fixtures::new(),
             begin: VIRTUAL_START,
@@ -64,6 +66,14 @@ impl TestServerBuilder {
     /// virtual time. Default: no port.
     pub fn listen(mut self) -> Self {
         self.listen = true;
+        self
+    }
+
+    /// Obeys roles and bindings, with upstream's default ones: users may do what these allow, and
+    /// `system:masters` everything. So a test shows whether the roles of a controller suffice.
+    /// Default: every user may do everything.
+    pub fn obey_roles(mut self) -> Self {
+        self.obeys_roles = true;
         self
     }
 

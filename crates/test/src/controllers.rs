@@ -50,7 +50,11 @@ impl ServerController {
             Self::Namespace => "namespace-controller",
             Self::Workloads => "deployment-controller",
         };
-        let login = Login::service_account("kube-system", name);
+        let mut login = Login::service_account("kube-system", name);
+        if self == Self::Workloads {
+            // It is several of upstream's controllers, the scheduler and kubelets at once.
+            login.groups.push("system:masters".into());
+        }
         login.with_user_agent(format!("kubist-{}", self.name()))
     }
 

@@ -23,7 +23,7 @@ use kubist::kubeconfig::KubeconfigError;
 use kubist::storage::memory::MemoryKv;
 use kubist::storage::{ReadError, Revision};
 use kubist::transport::Transport;
-use kubist::{Server, ServerConfig};
+use kubist::{Authorization, Server, ServerConfig};
 use std::error::Error;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -83,6 +83,11 @@ impl TestServer {
             clock: Arc::new(clock.clone()),
             observer: Some(journal.observer()),
             store: Some(store.clone()),
+            authorization: if options.obeys_roles {
+                Authorization::rbac()
+            } else {
+                Authorization::default()
+            },
             ..ServerConfig::default()
         };
         // Boxed: the start of a server is a large future, and this is in those of tests.

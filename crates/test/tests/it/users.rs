@@ -63,3 +63,40 @@ async fn a_server_begins_with_what_its_builder_says() -> kubist_test::Result {
     assert_eq!(server.journal().count("robot", "GET"), 1);
     Ok(())
 }
+
+const ROLES: &str = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader, namespace: default}
+rules: [{verbs: [get, list, watch], apiGroups: [''], resources: [configmaps]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: devs-read, namespace: default}
+subjects: [{kind: Group, apiGroup: rbac.authorization.k8s.io, name: devs}]
+roleRef: {kind: Role, apiGroup: rbac.authorization.k8s.io, name: reader}
+";
+
+#[tokio::test(start_paused = true)]
+async fn users_may_do_what_their_roles_allow() -> kubist_test::Result {
+    let server = TestServer::builder()
+        .obey_roles()
+        .yaml(ROLES)
+        .yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}")
+        .start()
+        .await?;
+    let maps = |client| -> Api<ConfigMap> { Api::namespaced(client, "default") };
+    let alice = maps(server.client_as("alice", ["devs"])?);
+    alice.get("settings").await?;
+    let refused = alice.delete("settings").await;
+    assert!(refused.is_err_and(|it| it.is_forbidden()));
+    let eve = maps(server.client_as("eve", ["others"])?);
+    assert!(eve.get("settings").await.is_err_and(|it| it.is_forbidden()));
+
+    // A fork obeys the same roles.
+    let fork = server.fork().await?;
+    let alice = maps(fork.client_as("alice", ["devs"])?);
+    alice.get("settings").await?;
+    assert!(alice.delete("settings").await.is_err_and(|it| it.is_forbidden()));
+    Ok(())
+}

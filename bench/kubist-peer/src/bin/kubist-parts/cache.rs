@@ -164,6 +164,7 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
         assert!(black_box(read) > 0);
         each(start, GETS)
     });
+    known(all);
     print("by-index", || look_up(&lister, &by_node, all));
     print("by-index of 40", || look_up_groups(all, count));
     print("by-index of 40, a quarter", || {
@@ -185,6 +186,26 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
             .is_some()
     });
     Ok(())
+}
+
+/// What a look-up costs at least: the object is known, and only counted, or only read.
+fn known<F: FieldLookup>(all: &Objects<F>) {
+    let count = all.first.len();
+    print("known, get", || {
+        let start = cpu();
+        for number in 0..GETS {
+            drop(black_box(Arc::clone(&all.first[number % count])));
+        }
+        each(start, GETS)
+    });
+    print("known, read", || {
+        let (start, mut read) = (cpu(), 0);
+        for number in 0..GETS {
+            read += all.first[number % count].resource_version().len();
+        }
+        assert!(black_box(read) > 0);
+        each(start, GETS)
+    });
 }
 
 fn print(case: &str, measure: impl FnMut() -> f64) {
