@@ -16,20 +16,20 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 pub(super) struct AuditOptions {
     /// The policy of the audit log (audit.k8s.io/v1, in YAML): which requests are in it, and with
     /// what
-    #[arg(long, value_name = "FILE", requires = "audit_log_path")]
-    audit_policy_file: Option<PathBuf>,
+    #[arg(long = "audit-policy-file", value_name = "FILE", requires = "log_path")]
+    policy_file: Option<PathBuf>,
     /// The audit log, a line of JSON for each event; - is the standard output
-    #[arg(long, value_name = "FILE", requires = "audit_policy_file")]
-    audit_log_path: Option<PathBuf>,
+    #[arg(long = "audit-log-path", value_name = "FILE", requires = "policy_file")]
+    log_path: Option<PathBuf>,
     /// Megabytes at which the audit log is renamed and a new one begun; 0: never
-    #[arg(long, value_name = "MEGABYTES", default_value_t = 100)]
-    audit_log_maxsize: u32,
+    #[arg(long = "audit-log-maxsize", value_name = "MEGABYTES", default_value_t = 100)]
+    log_maxsize: u32,
     /// How many renamed audit logs are kept; 0: all
-    #[arg(long, value_name = "FILES", default_value_t = 0)]
-    audit_log_maxbackup: u32,
+    #[arg(long = "audit-log-maxbackup", value_name = "FILES", default_value_t = 0)]
+    log_maxbackup: u32,
     /// For how many days renamed audit logs are kept; 0: for ever
-    #[arg(long, value_name = "DAYS", default_value_t = 0)]
-    audit_log_maxage: u32,
+    #[arg(long = "audit-log-maxage", value_name = "DAYS", default_value_t = 0)]
+    log_maxage: u32,
 }
 
 impl AuditOptions {
@@ -38,7 +38,7 @@ impl AuditOptions {
     /// # Errors
     /// The policy cannot be used, or the log cannot be opened.
     pub(super) fn audit(&self) -> Result<Option<Audit>, Box<dyn Error>> {
-        let (Some(policy), Some(path)) = (&self.audit_policy_file, &self.audit_log_path) else {
+        let (Some(policy), Some(path)) = (&self.policy_file, &self.log_path) else {
             return Ok(None);
         };
         let shown = policy.display();
@@ -49,10 +49,10 @@ impl AuditOptions {
         let log = if path.as_os_str() == "-" {
             LogFile::stdout()
         } else {
-            let bytes = u64::from(self.audit_log_maxsize) << 20;
-            let files = usize::try_from(self.audit_log_maxbackup).unwrap_or(usize::MAX);
+            let bytes = u64::from(self.log_maxsize) << 20;
+            let files = usize::try_from(self.log_maxbackup).unwrap_or(usize::MAX);
             let age = DAY
-                .checked_mul(self.audit_log_maxage)
+                .checked_mul(self.log_maxage)
                 .filter(|it| !it.is_zero());
             LogFile::open(path, bytes)?.keep_files(files).keep_for(age)
         };

@@ -56,8 +56,8 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     max_mutating_requests_inflight: usize,
-    /// Whether requests are queued and handled by the stored FlowSchemas and
-    /// PriorityLevelConfigurations, which share the seats of both limits
+    /// Whether requests are queued and handled by the stored flow schemas and priority levels,
+    /// which share the seats of both limits
     #[arg(
         long,
         value_name = "BOOL",
