@@ -131,6 +131,7 @@ impl Environment {
             plan,
             estimate(&ast, &checked, &*self.sizes),
             output,
+            u32::from(ast.depth(ast.root).0),
         ))
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod attributes;
 pub(crate) mod calls;
 pub(crate) mod folds;
 
+use crate::composition::Composition;
 use crate::error::EvalError;
 use crate::plan::{MapEntry, Node};
 use crate::value::{Key, List, Map, Value};
@@ -46,6 +47,8 @@ pub(crate) struct Evaluation<'a, 'b> {
     pub(crate) cost: u64,
     pub(crate) steps: u64,
     pub(crate) budget: Budget<'b>,
+    /// The variables that are evaluated when they are used.
+    pub(crate) composition: Option<Composition<'a, 'b>>,
 }
 
 impl<'a> Evaluation<'a, '_> {

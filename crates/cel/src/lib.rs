@@ -28,6 +28,7 @@
 
 mod cel_type;
 mod check;
+mod composition;
 pub mod cost;
 mod costing;
 pub mod declared;
@@ -46,6 +47,7 @@ mod syntax;
 mod value;
 
 pub use cel_type::{Name, Parameter, Type};
+pub use composition::{VariableValues, Variables};
 pub use environment::{Environment, Version};
 pub use error::{CompileError, EvalError, Issue};
 pub use escape::{escape, unescape};

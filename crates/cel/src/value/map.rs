@@ -16,6 +16,8 @@ pub struct Map<'a>(pub(crate) Repr<'a>);
 pub(crate) enum Repr<'a> {
     Shared(Arc<BTreeMap<Key<'a>, Value<'a>>>),
     View(&'a serde_json::Map<String, serde_json::Value>, &'a Declared),
+    /// The composed variables of the evaluation, which only the evaluation can look into.
+    Variables,
 }
 
 /// A key of a map. Numbers of different types are different keys, though each finds the others.
@@ -146,11 +148,17 @@ impl<'a> Map<'a> {
         matches!(self.0, Repr::View(..))
     }
 
+    /// Reports whether the map stands for the composed variables.
+    pub(crate) const fn is_variables(&self) -> bool {
+        matches!(self.0, Repr::Variables)
+    }
+
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
         match &self.0 {
             Repr::Shared(entries) => entries.len(),
             Repr::View(entries, _) => entries.len(),
+            Repr::Variables => 0,
         }
     }
 
@@ -166,6 +174,7 @@ impl<'a> Map<'a> {
                 Value::String(name) => self.find_str(name.as_str()),
                 _ => Err(EvalError::no_such_overload()),
             },
+            Repr::Variables => Ok(None),
             Repr::Shared(entries) => {
                 let Some(key) = Key::new(key) else {
                     return Ok(None);
@@ -185,6 +194,7 @@ impl<'a> Map<'a> {
     /// Returns the value of a string key.
     pub fn find_str(&self, key: &str) -> Result<Option<Value<'a>>, EvalError> {
         match &self.0 {
+            Repr::Variables => Ok(None),
             Repr::Shared(entries) => Ok(entries.get(&Key::String(Text::Borrowed(key))).cloned()),
             Repr::View(entries, declared) => match &declared.kind {
                 Kind::Map(values) => entries
@@ -211,6 +221,7 @@ impl<'a> Map<'a> {
     /// Returns the keys, in their order.
     pub fn keys(&self) -> Vec<Value<'a>> {
         match &self.0 {
+            Repr::Variables => Vec::new(),
             Repr::Shared(entries) => entries.keys().map(Key::value).collect(),
             Repr::View(entries, declared) => match &declared.kind {
                 Kind::Object(object) => (entries.keys())
@@ -233,7 +244,7 @@ impl<'a> Map<'a> {
     pub(crate) fn first(&self) -> Option<(Value<'a>, Result<Value<'a>, EvalError>)> {
         let key = match &self.0 {
             Repr::Shared(entries) => entries.keys().next()?.value(),
-            Repr::View(..) => self.keys().into_iter().next()?,
+            Repr::View(..) | Repr::Variables => self.keys().into_iter().next()?,
         };
         let value = self.find(&key).map(Option::unwrap_or_default);
         Some((key, value))
