@@ -5,6 +5,7 @@ use crate::storage::error::Operation;
 use crate::storage::predicate::Predicate;
 use crate::storage::{ListRequest, Scope};
 use crate::store::Store;
+use crate::store::admission::chain::AdmissionChain;
 use crate::store::clock::WallClock;
 use crate::store::engine::Engine;
 use crate::store::kinds::{ClusterObjects, Kinds};
@@ -31,6 +32,7 @@ pub struct Stores {
     pub(crate) delete_collection_workers: usize,
     pub(crate) clock: Arc<dyn WallClock>,
     pub(crate) finishing: Finishing,
+    pub(crate) admission: AdmissionChain,
 }
 
 impl Stores {

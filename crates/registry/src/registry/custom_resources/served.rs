@@ -199,6 +199,7 @@ fn new_store(
         finishing: stores.finishing.clone(),
         field_managers: Arc::clone(&content.field_managers),
         definition: Some(content.by.clone()),
+        served_as: content.shapes.iter().map(|it| it.facts).collect(),
         ends: Some(ends.subscribe()),
     }
 }
