@@ -7,6 +7,6 @@ mod criteria;
 mod index;
 mod rule;
 
-pub(crate) use self::criteria::{Criteria, Matched};
+pub(crate) use self::criteria::{Criteria, Labels, Matched};
 pub(crate) use self::index::ResourceIndex;
 pub(crate) use self::rule::{Operations, Rule, Target};

@@ -1,7 +1,7 @@
 //! `RequestForm`: the request of an admission, as webhooks and expressions see it.
 
 use crate::matching::Matched;
-use kubist_api::admission::v1::{AdmissionRequest, AdmissionReview};
+use kubist_api::admission::v1::AdmissionRequest;
 use kubist_api::authentication::v1::{ExtraValue, UserInfo};
 use kubist_api::meta::v1::{GroupVersionKind, GroupVersionResource};
 use kubist_apimachinery::wire::{Wire as _, to_json_value};
@@ -33,21 +33,22 @@ impl RequestForm<'_> {
         to_json_value(&self.request())
     }
 
-    /// Returns the body of a review, in the JSON that upstream sends. The objects are finished
-    /// JSON; an empty one is null.
-    pub(crate) fn review(&self, uid: &str, object: &[u8], old: &[u8]) -> Vec<u8> {
+    /// Returns the body of a review of a version such as `v1`, in the JSON that upstream sends. The
+    /// objects are finished JSON; an empty one is null.
+    pub(crate) fn review(&self, version: &str, uid: &str, object: &[u8], old: &[u8]) -> Vec<u8> {
         let request = AdmissionRequest {
             uid: uid.into(),
             object: raw(object),
             old_object: raw(old),
             ..self.request()
         };
-        let review = AdmissionReview {
-            request: Some(Box::new(request)),
-            response: None,
-        };
-        let mut body = review.to_json();
-        body.push(b'\n');
+        let head = format!(
+            "{{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/{version}\",\
+             \"request\":"
+        );
+        let mut body = head.into_bytes();
+        body.extend(request.to_json());
+        body.extend(b"}\n");
         body
     }
 
@@ -143,7 +144,7 @@ mod tests {
     fn a_review_is_the_document_that_upstream_sends() {
         let (user, of) = (bob(), maps());
         let object = br#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}"#;
-        let body = form(&user, &of).review("u-1", object, b"");
+        let body = form(&user, &of).review("v1", "u-1", object, b"");
         assert_eq!(
             String::from_utf8_lossy(&body),
             concat!(

@@ -43,6 +43,11 @@ impl Stores {
         Some(ResourceStore::new(self, store))
     }
 
+    /// Returns a new random (version 4) UUID, from the same source as those of objects.
+    pub fn new_uid(&self) -> String {
+        self.random.uid()
+    }
+
     /// Creates the context of a request by `user` that arrives now.
     pub fn request(&self, user: User) -> RequestContext {
         RequestContext::new(user, self.clock.now())
