@@ -1,0 +1,21 @@
+//! The admission plugins of the API server, with upstream's names, order, rules and messages.
+//!
+//! [`PluginSelection`] says which are enabled, by the words of `--enable-admission-plugins` and
+//! `--disable-admission-plugins`, and makes the [`AdmissionChain`] of a registry of them. A plugin
+//! of one's own is any [`AdmissionPlugin`].
+//!
+//! It does no I/O: what plugins look up, they look up in the registry.
+//!
+//! [`AdmissionChain`]: kubist_registry::admission::AdmissionChain
+//! [`AdmissionPlugin`]: kubist_registry::admission::AdmissionPlugin
+
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+#![expect(
+    clippy::result_large_err,
+    reason = "the error is the answer itself; it is rare, and its callers match on it"
+)]
+#![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
+
+mod plugins;
+
+pub use plugins::{PluginError, PluginSelection};

@@ -1,0 +1,1 @@
+//! Tests of the plugins, in a registry of the built-in kinds in memory.
