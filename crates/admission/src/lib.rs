@@ -16,6 +16,14 @@
 )]
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
+mod asked;
+mod expressions;
+mod matching;
 mod plugins;
+mod policy;
+mod reinvoked;
+mod webhook;
 
 pub use plugins::{PluginError, PluginSelection};
+pub use policy::{ParamResource, ParamSource, PolicyParts, PolicyTable, ValidatingPolicies};
+pub use webhook::{MutatingWebhooks, ValidatingWebhooks, WebhookParts, WebhookTable};

@@ -115,7 +115,7 @@ mod tests {
             params: None,
             request: &request,
             namespace: None,
-            questions: &AccessQuestions::default(),
+            questions: Some(&AccessQuestions::default()),
             resource: &Default::default(),
         };
         conditions.judge(&inputs, &Variables::new())

@@ -15,8 +15,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) params: Option<&'a Json>,
     pub(crate) request: &'a Json,
     pub(crate) namespace: Option<&'a Json>,
-    /// What expressions ask the authorizer.
-    pub(crate) questions: &'a AccessQuestions,
+    /// What expressions ask the authorizer; none where there is no authorizer for them.
+    pub(crate) questions: Option<&'a AccessQuestions>,
     /// The resource of the request, for the authorizer.
     pub(crate) resource: &'a AccessRequest,
 }
@@ -24,17 +24,19 @@ pub(crate) struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// Binds the values. What an expression may not use is bound too: it does not compile.
     pub(super) fn activation(&self) -> Activation<'a> {
-        let questions: Arc<dyn kubist_cel::Authorizer> = Arc::new(self.questions.clone());
-        Activation::new()
+        let activation = Activation::new()
             .bind_result(environment::OBJECT, viewed(self.object))
             .bind_result(environment::OLD_OBJECT, viewed(self.old_object))
             .bind_result(environment::PARAMS, viewed(self.params))
             .bind_result(environment::REQUEST, viewed(Some(self.request)))
-            .bind_result(environment::NAMESPACE, viewed(self.namespace))
-            .bind(
-                environment::REQUEST_RESOURCE,
-                resource_check_value(Arc::clone(&questions), self.resource.clone()),
-            )
+            .bind_result(environment::NAMESPACE, viewed(self.namespace));
+        let Some(questions) = self.questions else {
+            return activation;
+        };
+        let questions: Arc<dyn kubist_cel::Authorizer> = Arc::new(questions.clone());
+        let resource = resource_check_value(Arc::clone(&questions), self.resource.clone());
+        activation
+            .bind(environment::REQUEST_RESOURCE, resource)
             .bind(environment::AUTHORIZER, authorizer_value(questions))
     }
 }

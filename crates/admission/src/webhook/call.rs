@@ -180,7 +180,7 @@ pub(super) async fn matched<'a>(
             params: None,
             request: &request,
             namespace: None,
-            questions: &questions,
+            questions: Some(&questions),
             resource: &resource,
         };
         let verdict = hook.conditions.judge(&inputs, &Variables::new());

@@ -1,0 +1,134 @@
+//! `PolicyTable`: the policies and bindings in force, compiled.
+
+use super::binding::Binding;
+use super::definition::{Bound, Policy};
+use super::params::ParamSource;
+use super::validation::Validation;
+use crate::matching::{Operations, ResourceIndex};
+use kubist_api::admissionregistration::v1::{
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
+use kubist_apimachinery::Str;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// The policies and bindings in force. Shared by the plugins and by whoever follows them; a change
+/// counts for every request that is admitted after it.
+#[derive(Debug, Default)]
+pub struct PolicyTable {
+    validating: RwLock<Kind<Validation>>,
+    params: OnceLock<Arc<dyn ParamSource>>,
+}
+
+/// The policies of one kind, with their bindings.
+#[derive(Debug)]
+struct Kind<R> {
+    policies: BTreeMap<Str, Arc<Policy<R>>>,
+    bindings: BTreeMap<Str, Arc<Binding>>,
+    in_force: Arc<InForce<R>>,
+}
+
+/// The policies that have bindings.
+#[derive(Debug)]
+pub(super) struct InForce<R> {
+    /// By name.
+    pub(super) bound: Vec<Bound<R>>,
+    index: ResourceIndex,
+}
+
+impl<R> Default for Kind<R> {
+    fn default() -> Self {
+        Self {
+            policies: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+            in_force: Arc::new(InForce {
+                bound: Vec::new(),
+                index: ResourceIndex::default(),
+            }),
+        }
+    }
+}
+
+impl<R> Kind<R> {
+    /// Computes what is in force, after a change.
+    fn settle(&mut self) {
+        let mut of_policy: BTreeMap<&Str, Vec<Arc<Binding>>> = BTreeMap::new();
+        for binding in self.bindings.values() {
+            let bindings = of_policy.entry(&binding.policy).or_default();
+            bindings.push(Arc::clone(binding));
+        }
+        let (mut bound, mut index) = (Vec::new(), ResourceIndex::default());
+        for (name, policy) in &self.policies {
+            let Some(bindings) = of_policy.remove(name) else {
+                continue;
+            };
+            match policy.criteria.as_ref().map(|it| it.rules()) {
+                None | Some([]) => index.add_everything(),
+                Some(rules) => rules.iter().for_each(|it| index.add(it)),
+            }
+            bound.push(Bound {
+                policy: Arc::clone(policy),
+                bindings,
+            });
+        }
+        self.in_force = Arc::new(InForce { bound, index });
+    }
+}
+
+impl PolicyTable {
+    /// Sets where parameters are found. The first one counts; without one, policies with parameters
+    /// fail.
+    pub fn find_params_in(&self, source: Arc<dyn ParamSource>) {
+        let _is_first = self.params.set(source);
+    }
+
+    /// Adds or replaces a validating policy.
+    pub fn put_validating(&self, of: &ValidatingAdmissionPolicy) {
+        let policy = Arc::new(Validation::policy(of));
+        change(&self.validating, |kind| {
+            kind.policies.insert(of.metadata.name.clone(), policy);
+        });
+    }
+
+    /// Adds or replaces a binding of a validating policy.
+    pub fn put_validating_binding(&self, of: &ValidatingAdmissionPolicyBinding) {
+        let binding = Arc::new(Binding::validating(of));
+        change(&self.validating, |kind| {
+            kind.bindings.insert(of.metadata.name.clone(), binding);
+        });
+    }
+
+    /// Removes all validating policies except those of these names.
+    pub fn retain_validating(&self, is_kept: impl Fn(&str) -> bool) {
+        change(&self.validating, |kind| {
+            kind.policies.retain(|name, _| is_kept(name));
+        });
+    }
+
+    /// Removes all bindings of validating policies except those of these names.
+    pub fn retain_validating_bindings(&self, is_kept: impl Fn(&str) -> bool) {
+        change(&self.validating, |kind| {
+            kind.bindings.retain(|name, _| is_kept(name));
+        });
+    }
+
+    pub(super) fn params(&self) -> Option<&Arc<dyn ParamSource>> {
+        self.params.get()
+    }
+
+    pub(super) fn validating(&self) -> Arc<InForce<Validation>> {
+        Arc::clone(&self.validating.read().in_force)
+    }
+
+    pub(super) fn may_validate(&self, plural: &str, operation: Operations) -> bool {
+        let kind = self.validating.read();
+        kind.in_force.index.may_match(plural, operation)
+    }
+}
+
+fn change<R>(kind: &RwLock<Kind<R>>, change: impl FnOnce(&mut Kind<R>)) {
+    let mut kind = kind.write();
+    change(&mut kind);
+    kind.settle();
+}
