@@ -1,5 +1,6 @@
 //! `Config`: how a server listens, whom it authenticates, and its limits.
 
+use crate::admission::DynamicAdmission;
 use crate::authentication::authenticator::StaticToken;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::token_keys::TokenKeys;
@@ -59,6 +60,9 @@ pub struct Config {
     /// Decides about each request, after authentication, and answers access reviews. Default:
     /// everything is allowed.
     pub authorization: Authorization,
+    /// The stored webhooks and policies, which the server follows; their plugins must be in the
+    /// chain of the registry. Default: none, and they are not obeyed.
+    pub admission: Option<DynamicAdmission>,
     /// Is told of every request, as upstream's audit log. Default: nobody.
     pub observer: Option<Arc<dyn RequestObserver>>,
     /// The seed of audit ids, token ids, and of the lengths of watches, for runs that can be
@@ -127,6 +131,7 @@ impl Default for Config {
             tokens: Vec::new(),
             anonymous_health: true,
             authorization: Authorization::default(),
+            admission: None,
             observer: None,
             seed: None,
             requests_max: REQUESTS_MAX,

@@ -43,11 +43,13 @@
     reason = "the error of the server side is the Status that the client gets"
 )]
 
+mod admission;
 mod authentication;
 mod authorization;
 mod config;
 mod discovery;
 mod filters;
+mod following;
 mod futures;
 mod handlers;
 mod metrics;
@@ -61,6 +63,7 @@ mod server;
 mod shutdown;
 mod webhook;
 
+pub use admission::DynamicAdmission;
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };

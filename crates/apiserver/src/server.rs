@@ -20,6 +20,8 @@ mod serving_certificate;
 mod timed_stream;
 mod tls;
 
+use crate::admission::DynamicAdmission;
+use crate::admission::follower as admission_follower;
 use crate::authentication::authenticator::Authenticator;
 use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::token_issuer::TokenIssuer;
@@ -78,6 +80,9 @@ pub enum StartError {
     /// The stored roles, which the server is to obey, could not be read.
     #[error("cannot read the stored roles")]
     Roles(#[source] Box<Status>),
+    /// The stored webhooks and policies, which the server is to obey, could not be read.
+    #[error("cannot read the stored webhooks and policies")]
+    Admission(#[source] Box<Status>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -112,6 +117,7 @@ impl ApiServer {
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
         let roles = loaded_roles(&config, &registry).await?;
+        let admission = loaded_admission(&config, &registry).await?;
         let service = Service::new(
             &config,
             registry,
@@ -147,6 +153,13 @@ impl ApiServer {
         let metrics = Arc::clone(connections.metrics());
         if let Some(roles) = roles {
             tasks.spawn(follow_roles(shutdown.clone(), definitions.clone(), roles));
+        }
+        if let Some(admission) = admission {
+            tasks.spawn(follow_admission(
+                shutdown.clone(),
+                definitions.clone(),
+                admission,
+            ));
         }
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
         let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
@@ -202,6 +215,28 @@ async fn follow_roles(shutdown: Shutdown, registry: Registry, roles: Arc<RbacAut
         biased;
         () = shutdown.closing() => {}
         () = role_follower::follow(&registry, &roles) => {}
+    }
+}
+
+/// Reads the webhooks and policies that the server is to obey, if it obeys any.
+async fn loaded_admission(
+    config: &Config,
+    registry: &Registry,
+) -> Result<Option<DynamicAdmission>, StartError> {
+    let Some(admission) = &config.admission else {
+        return Ok(None);
+    };
+    let loaded = admission_follower::load(registry, admission).await;
+    loaded.map_err(|status| StartError::Admission(Box::new(status)))?;
+    Ok(Some(admission.clone()))
+}
+
+/// Follows the webhooks and policies until shutdown.
+async fn follow_admission(shutdown: Shutdown, registry: Registry, admission: DynamicAdmission) {
+    tokio::select! {
+        biased;
+        () = shutdown.closing() => {}
+        () = admission_follower::follow(&registry, &admission) => {}
     }
 }
 

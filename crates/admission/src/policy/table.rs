@@ -11,14 +11,14 @@ use kubist_api::admissionregistration::v1::{
 use kubist_apimachinery::Str;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Weak};
 
 /// The policies and bindings in force. Shared by the plugins and by whoever follows them; a change
 /// counts for every request that is admitted after it.
 #[derive(Debug, Default)]
 pub struct PolicyTable {
     validating: RwLock<Kind<Validation>>,
-    params: OnceLock<Arc<dyn ParamSource>>,
+    params: RwLock<Option<Weak<dyn ParamSource>>>,
 }
 
 /// The policies of one kind, with their bindings.
@@ -77,44 +77,48 @@ impl<R> Kind<R> {
 }
 
 impl PolicyTable {
-    /// Sets where parameters are found. The first one counts; without one, policies with parameters
-    /// fail.
-    pub fn find_params_in(&self, source: Arc<dyn ParamSource>) {
-        let _is_first = self.params.set(source);
+    /// Sets where parameters are found, as long as the source is there. Without one, policies with
+    /// parameters fail.
+    pub fn find_params_in(&self, source: &Arc<dyn ParamSource>) {
+        *self.params.write() = Some(Arc::downgrade(source));
     }
 
     /// Adds or replaces a validating policy.
     pub fn put_validating(&self, of: &ValidatingAdmissionPolicy) {
-        let policy = Arc::new(Validation::policy(of));
-        change(&self.validating, |kind| {
-            kind.policies.insert(of.metadata.name.clone(), policy);
-        });
+        let (name, policy) = validating(of);
+        change(&self.validating, |kind| drop(kind.policies.insert(name, policy)));
+    }
+
+    /// Removes a validating policy, if it is there.
+    pub fn remove_validating(&self, name: &str) {
+        change(&self.validating, |kind| drop(kind.policies.remove(name)));
+    }
+
+    /// Replaces all validating policies, in one step.
+    pub fn replace_validating(&self, all: &[&ValidatingAdmissionPolicy]) {
+        let all = all.iter().map(|it| validating(it)).collect();
+        change(&self.validating, |kind| kind.policies = all);
     }
 
     /// Adds or replaces a binding of a validating policy.
     pub fn put_validating_binding(&self, of: &ValidatingAdmissionPolicyBinding) {
-        let binding = Arc::new(Binding::validating(of));
-        change(&self.validating, |kind| {
-            kind.bindings.insert(of.metadata.name.clone(), binding);
-        });
+        let (name, binding) = validating_binding(of);
+        change(&self.validating, |kind| drop(kind.bindings.insert(name, binding)));
     }
 
-    /// Removes all validating policies except those of these names.
-    pub fn retain_validating(&self, is_kept: impl Fn(&str) -> bool) {
-        change(&self.validating, |kind| {
-            kind.policies.retain(|name, _| is_kept(name));
-        });
+    /// Removes a binding of a validating policy, if it is there.
+    pub fn remove_validating_binding(&self, name: &str) {
+        change(&self.validating, |kind| drop(kind.bindings.remove(name)));
     }
 
-    /// Removes all bindings of validating policies except those of these names.
-    pub fn retain_validating_bindings(&self, is_kept: impl Fn(&str) -> bool) {
-        change(&self.validating, |kind| {
-            kind.bindings.retain(|name, _| is_kept(name));
-        });
+    /// Replaces all bindings of validating policies, in one step.
+    pub fn replace_validating_bindings(&self, all: &[&ValidatingAdmissionPolicyBinding]) {
+        let all = all.iter().map(|it| validating_binding(it)).collect();
+        change(&self.validating, |kind| kind.bindings = all);
     }
 
-    pub(super) fn params(&self) -> Option<&Arc<dyn ParamSource>> {
-        self.params.get()
+    pub(super) fn params(&self) -> Option<Arc<dyn ParamSource>> {
+        self.params.read().as_ref()?.upgrade()
     }
 
     pub(super) fn validating(&self) -> Arc<InForce<Validation>> {
@@ -125,6 +129,14 @@ impl PolicyTable {
         let kind = self.validating.read();
         kind.in_force.index.may_match(plural, operation)
     }
+}
+
+fn validating(of: &ValidatingAdmissionPolicy) -> (Str, Arc<Policy<Validation>>) {
+    (of.metadata.name.clone(), Arc::new(Validation::policy(of)))
+}
+
+fn validating_binding(of: &ValidatingAdmissionPolicyBinding) -> (Str, Arc<Binding>) {
+    (of.metadata.name.clone(), Arc::new(Binding::validating(of)))
 }
 
 fn change<R>(kind: &RwLock<Kind<R>>, change: impl FnOnce(&mut Kind<R>)) {

@@ -100,7 +100,7 @@ impl Judging<'_, '_> {
             }
         };
         let source = self.parts.table.params();
-        let resource = match params::resource(source, policy.param_kind.as_ref()) {
+        let resource = match params::resource(source.as_ref(), policy.param_kind.as_ref()) {
             Ok(resource) => resource,
             Err(why) => {
                 self.not_configured(policy, None, &why);

@@ -26,43 +26,42 @@ pub(super) struct Hooks {
     index: ResourceIndex,
 }
 
+/// The name of a configuration, and its webhooks.
+type Configured = (Str, Vec<Arc<Hook>>);
+
 impl WebhookTable {
     /// Adds or replaces a configuration of validating webhooks.
     pub fn put_validating(&self, of: &ValidatingWebhookConfiguration) {
-        let name = &of.metadata.name;
-        let names = of.webhooks.iter().map(|it| &*it.name);
-        let hooks = of.webhooks.iter().zip(ids(name, names));
-        let hooks = hooks.map(|(it, id)| Arc::new(Hook::validating(it, name, &id)));
-        put(&self.validating, name, hooks.collect());
+        let (name, hooks) = validating(of);
+        change(&self.validating, |all| drop(all.insert(name, hooks)));
     }
 
     /// Adds or replaces a configuration of mutating webhooks.
     pub fn put_mutating(&self, of: &MutatingWebhookConfiguration) {
-        let name = &of.metadata.name;
-        let names = of.webhooks.iter().map(|it| &*it.name);
-        let hooks = of.webhooks.iter().zip(ids(name, names));
-        let hooks = hooks.map(|(it, id)| Arc::new(Hook::mutating(it, name, &id)));
-        put(&self.mutating, name, hooks.collect());
+        let (name, hooks) = mutating(of);
+        change(&self.mutating, |all| drop(all.insert(name, hooks)));
     }
 
     /// Removes a configuration of validating webhooks, if it is there.
     pub fn remove_validating(&self, name: &str) {
-        remove(&self.validating, name);
+        change(&self.validating, |all| drop(all.remove(name)));
     }
 
     /// Removes a configuration of mutating webhooks, if it is there.
     pub fn remove_mutating(&self, name: &str) {
-        remove(&self.mutating, name);
+        change(&self.mutating, |all| drop(all.remove(name)));
     }
 
-    /// Removes all configurations of validating webhooks except those of these names.
-    pub fn retain_validating(&self, is_kept: impl Fn(&str) -> bool) {
-        retain(&self.validating, is_kept);
+    /// Replaces all configurations of validating webhooks, in one step.
+    pub fn replace_validating(&self, all: &[&ValidatingWebhookConfiguration]) {
+        let all = all.iter().map(|it| validating(it)).collect();
+        change(&self.validating, |known| *known = all);
     }
 
-    /// Removes all configurations of mutating webhooks except those of these names.
-    pub fn retain_mutating(&self, is_kept: impl Fn(&str) -> bool) {
-        retain(&self.mutating, is_kept);
+    /// Replaces all configurations of mutating webhooks, in one step.
+    pub fn replace_mutating(&self, all: &[&MutatingWebhookConfiguration]) {
+        let all = all.iter().map(|it| mutating(it)).collect();
+        change(&self.mutating, |known| *known = all);
     }
 
     pub(super) fn validating(&self) -> Arc<Hooks> {
@@ -116,16 +115,20 @@ fn ids<'a>(
     })
 }
 
-fn put(hooks: &RwLock<Arc<Hooks>>, name: &Str, new: Vec<Arc<Hook>>) {
-    change(hooks, |all| drop(all.insert(name.clone(), new)));
+fn validating(of: &ValidatingWebhookConfiguration) -> Configured {
+    let name = &of.metadata.name;
+    let names = of.webhooks.iter().map(|it| &*it.name);
+    let hooks = of.webhooks.iter().zip(ids(name, names));
+    let hooks = hooks.map(|(it, id)| Arc::new(Hook::validating(it, name, &id)));
+    (name.clone(), hooks.collect())
 }
 
-fn remove(hooks: &RwLock<Arc<Hooks>>, name: &str) {
-    change(hooks, |all| drop(all.remove(name)));
-}
-
-fn retain(hooks: &RwLock<Arc<Hooks>>, is_kept: impl Fn(&str) -> bool) {
-    change(hooks, |all| all.retain(|name, _| is_kept(name)));
+fn mutating(of: &MutatingWebhookConfiguration) -> Configured {
+    let name = &of.metadata.name;
+    let names = of.webhooks.iter().map(|it| &*it.name);
+    let hooks = of.webhooks.iter().zip(ids(name, names));
+    let hooks = hooks.map(|(it, id)| Arc::new(Hook::mutating(it, name, &id)));
+    (name.clone(), hooks.collect())
 }
 
 fn change(
