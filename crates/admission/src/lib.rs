@@ -16,14 +16,26 @@
 )]
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
+mod aggregate;
+mod amounts;
+mod limit_ranger;
+mod objects;
+mod plugins;
+mod pod_resources;
+mod quality_of_service;
+mod quota_controller;
+mod resource_quota;
+
+pub use plugins::{PluginError, PluginSelection};
+pub use quota_controller::run_quotas;
+
+// Webhooks and policies.
 mod asked;
 mod expressions;
 mod matching;
-mod plugins;
 mod policy;
 mod reinvoked;
 mod webhook;
 
-pub use plugins::{PluginError, PluginSelection};
 pub use policy::{ParamResource, ParamSource, PolicyParts, PolicyTable, ValidatingPolicies};
 pub use webhook::{MutatingWebhooks, ValidatingWebhooks, WebhookParts, WebhookTable};

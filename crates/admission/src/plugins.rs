@@ -1,5 +1,7 @@
 //! The plugins by name: upstream's order, which are enabled by default, and which exist here.
 
+use crate::limit_ranger::LimitRanger;
+use crate::resource_quota::ResourceQuota;
 use kubist_registry::admission::{AdmissionChain, AdmissionPlugin};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,7 +53,7 @@ static PLUGINS: [Named; 41] = [
     on("NamespaceLifecycle", Source::Always),
     off("NamespaceExists", Source::Missing),
     off("LimitPodHardAntiAffinityTopology", Source::Missing),
-    on("LimitRanger", Source::Missing),
+    on("LimitRanger", Source::Built(|| Arc::new(LimitRanger))),
     on("ServiceAccount", Source::Missing),
     off("NodeRestriction", Source::Missing),
     on("TaintNodesByCondition", Source::Missing),
@@ -85,7 +87,7 @@ static PLUGINS: [Named; 41] = [
     on("MutatingAdmissionWebhook", Source::Supplied),
     on("ValidatingAdmissionPolicy", Source::Supplied),
     on("ValidatingAdmissionWebhook", Source::Supplied),
-    on("ResourceQuota", Source::Missing),
+    on("ResourceQuota", Source::Built(|| Arc::new(ResourceQuota))),
     off("AlwaysDeny", Source::Missing),
 ];
 

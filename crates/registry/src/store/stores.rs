@@ -53,6 +53,11 @@ impl Stores {
         RequestContext::new(user, self.clock.now())
     }
 
+    /// Returns what runs the end of writes, even if their request is dropped.
+    pub fn finishing(&self) -> &Finishing {
+        &self.finishing
+    }
+
     /// Adds the store of a resource.
     pub(crate) fn add(&mut self, store: Store) -> Arc<Store> {
         let (name, store) = ((store.group, store.plural), Arc::new(store));
