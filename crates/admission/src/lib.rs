@@ -37,5 +37,7 @@ mod policy;
 mod reinvoked;
 mod webhook;
 
-pub use policy::{ParamResource, ParamSource, PolicyParts, PolicyTable, ValidatingPolicies};
+pub use policy::{
+    MutatingPolicies, ParamResource, ParamSource, PolicyParts, PolicyTable, ValidatingPolicies,
+};
 pub use webhook::{MutatingWebhooks, ValidatingWebhooks, WebhookParts, WebhookTable};

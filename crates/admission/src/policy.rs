@@ -9,13 +9,18 @@ mod composed;
 mod definition;
 mod exclusion;
 mod forms;
+mod mutating;
+mod mutation;
 mod params;
+mod patching;
+mod refusals;
 mod table;
 mod validating;
 mod validation;
 mod verdicts;
 
 pub use self::forms::PolicyParts;
+pub use self::mutating::MutatingPolicies;
 pub use self::params::{ParamResource, ParamSource};
 pub use self::table::PolicyTable;
 pub use self::validating::ValidatingPolicies;

@@ -1,9 +1,11 @@
 //! The parameters of bindings: objects of any kind, in the version that the policy names.
 
-use super::binding::{Choice, Params};
+use super::binding::{Binding, Choice, Params};
+use crate::asked::Asked;
 use kubist_api::admissionregistration::v1::ParamKind;
 use kubist_apimachinery::{Selector, Status};
 use kubist_registry::BoxFuture;
+use kubist_registry::admission::Attributes;
 use serde_json::Value as Json;
 use std::fmt;
 use std::sync::Arc;
@@ -63,12 +65,34 @@ pub(super) fn resource(
     })
 }
 
+/// Returns the sets of parameters with which a binding is in force for a request; none if it does
+/// not match it.
+///
+/// # Errors
+/// Upstream's words for why it cannot be used.
+pub(super) async fn of_binding(
+    attributes: &Attributes<'_>,
+    asked: &Asked<'_>,
+    binding: &Binding,
+    resource: Option<&Arc<dyn ParamResource>>,
+) -> Result<Vec<Option<Json>>, String> {
+    if let Some(criteria) = &binding.criteria {
+        let (new, old) = (attributes.object(), attributes.old_object());
+        let matched = asked.matched(criteria, new, old).await;
+        let matched = matched.map_err(|status| status.message.to_string())?;
+        if matched.is_none() {
+            return Ok(Vec::new());
+        }
+    }
+    collect(resource, binding.params.as_ref(), asked.target().namespace).await
+}
+
 /// Returns the parameters of a binding: each is evaluated on its own. A single none stands for a
 /// policy or a binding without parameters.
 ///
 /// # Errors
 /// Upstream's words for why there are none.
-pub(super) async fn collect(
+async fn collect(
     resource: Option<&Arc<dyn ParamResource>>,
     params: Option<&Params>,
     namespace: &str,

@@ -2,11 +2,13 @@
 
 use super::binding::Binding;
 use super::definition::{Bound, Policy};
+use super::mutation::Mutation;
 use super::params::ParamSource;
 use super::validation::Validation;
 use crate::matching::{Operations, ResourceIndex};
 use kubist_api::admissionregistration::v1::{
-    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+    MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
 };
 use kubist_apimachinery::Str;
 use parking_lot::RwLock;
@@ -18,6 +20,7 @@ use std::sync::{Arc, Weak};
 #[derive(Debug, Default)]
 pub struct PolicyTable {
     validating: RwLock<Kind<Validation>>,
+    mutating: RwLock<Kind<Mutation>>,
     params: RwLock<Option<Weak<dyn ParamSource>>>,
 }
 
@@ -117,12 +120,55 @@ impl PolicyTable {
         change(&self.validating, |kind| kind.bindings = all);
     }
 
+    /// Adds or replaces a mutating policy.
+    pub fn put_mutating(&self, of: &MutatingAdmissionPolicy) {
+        let (name, policy) = mutating(of);
+        change(&self.mutating, |kind| drop(kind.policies.insert(name, policy)));
+    }
+
+    /// Removes a mutating policy, if it is there.
+    pub fn remove_mutating(&self, name: &str) {
+        change(&self.mutating, |kind| drop(kind.policies.remove(name)));
+    }
+
+    /// Replaces all mutating policies, in one step.
+    pub fn replace_mutating(&self, all: &[&MutatingAdmissionPolicy]) {
+        let all = all.iter().map(|it| mutating(it)).collect();
+        change(&self.mutating, |kind| kind.policies = all);
+    }
+
+    /// Adds or replaces a binding of a mutating policy.
+    pub fn put_mutating_binding(&self, of: &MutatingAdmissionPolicyBinding) {
+        let (name, binding) = mutating_binding(of);
+        change(&self.mutating, |kind| drop(kind.bindings.insert(name, binding)));
+    }
+
+    /// Removes a binding of a mutating policy, if it is there.
+    pub fn remove_mutating_binding(&self, name: &str) {
+        change(&self.mutating, |kind| drop(kind.bindings.remove(name)));
+    }
+
+    /// Replaces all bindings of mutating policies, in one step.
+    pub fn replace_mutating_bindings(&self, all: &[&MutatingAdmissionPolicyBinding]) {
+        let all = all.iter().map(|it| mutating_binding(it)).collect();
+        change(&self.mutating, |kind| kind.bindings = all);
+    }
+
     pub(super) fn params(&self) -> Option<Arc<dyn ParamSource>> {
         self.params.read().as_ref()?.upgrade()
     }
 
     pub(super) fn validating(&self) -> Arc<InForce<Validation>> {
         Arc::clone(&self.validating.read().in_force)
+    }
+
+    pub(super) fn mutating(&self) -> Arc<InForce<Mutation>> {
+        Arc::clone(&self.mutating.read().in_force)
+    }
+
+    pub(super) fn may_mutate(&self, plural: &str, operation: Operations) -> bool {
+        let kind = self.mutating.read();
+        kind.in_force.index.may_match(plural, operation)
     }
 
     pub(super) fn may_validate(&self, plural: &str, operation: Operations) -> bool {
@@ -137,6 +183,14 @@ fn validating(of: &ValidatingAdmissionPolicy) -> (Str, Arc<Policy<Validation>>) 
 
 fn validating_binding(of: &ValidatingAdmissionPolicyBinding) -> (Str, Arc<Binding>) {
     (of.metadata.name.clone(), Arc::new(Binding::validating(of)))
+}
+
+fn mutating(of: &MutatingAdmissionPolicy) -> (Str, Arc<Policy<Mutation>>) {
+    (of.metadata.name.clone(), Arc::new(Mutation::policy(of)))
+}
+
+fn mutating_binding(of: &MutatingAdmissionPolicyBinding) -> (Str, Arc<Binding>) {
+    (of.metadata.name.clone(), Arc::new(Binding::mutating(of)))
 }
 
 fn change<R>(kind: &RwLock<Kind<R>>, change: impl FnOnce(&mut Kind<R>)) {

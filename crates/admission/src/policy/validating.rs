@@ -7,7 +7,7 @@ use super::binding::Binding;
 use super::definition::{Bound, Policy};
 use super::exclusion::is_excluded;
 use super::forms::{Forms, PolicyParts};
-use super::params::{self, ParamResource};
+use super::params;
 use super::validation::Validation;
 use super::verdicts::{Annotation, Decision, Denial, Verdicts};
 use crate::asked::{self, Asked};
@@ -19,7 +19,6 @@ use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The annotation about a violation whose action is `Audit`.
 const VIOLATION: &str = "validation.policy.admission.k8s.io/validation_failure";
@@ -109,7 +108,9 @@ impl Judging<'_, '_> {
         };
         let mut annotations = Annotations::new();
         for binding in &bound.bindings {
-            let all = match self.params(binding, resource.as_ref()).await {
+            let resource = resource.as_ref();
+            let found = params::of_binding(self.attributes, asked, binding, resource);
+            let all = match found.await {
                 Ok(all) => all,
                 Err(why) => {
                     self.not_configured(policy, Some(binding), &why);
@@ -126,25 +127,6 @@ impl Judging<'_, '_> {
             self.attributes.cx().annotate(key, values.join(", "));
         }
         Ok(())
-    }
-
-    /// Returns the sets of parameters with which a binding is in force for the request; none if it
-    /// does not match it. The error is upstream's words for why it cannot be used.
-    async fn params(
-        &self,
-        binding: &Binding,
-        resource: Option<&Arc<dyn ParamResource>>,
-    ) -> Result<Vec<Option<Json>>, String> {
-        if let Some(criteria) = &binding.criteria {
-            let (new, old) = (self.attributes.object(), self.attributes.old_object());
-            let matched = self.asked.matched(criteria, new, old).await;
-            let matched = matched.map_err(|status| status.message.to_string())?;
-            if matched.is_none() {
-                return Ok(Vec::new());
-            }
-        }
-        let namespace = self.asked.target().namespace;
-        params::collect(resource, binding.params.as_ref(), namespace).await
     }
 
     async fn evaluate(

@@ -2,7 +2,7 @@
 
 use crate::authorization::authorizer::Authorization;
 use kubist_admission::{
-    MutatingWebhooks, PolicyParts, PolicyTable, ValidatingPolicies, ValidatingWebhooks,
+    MutatingPolicies, MutatingWebhooks, PolicyParts, PolicyTable, ValidatingPolicies, ValidatingWebhooks,
     WebhookParts, WebhookTable,
 };
 use kubist_registry::WebhookCaller;
@@ -41,6 +41,7 @@ impl DynamicAdmission {
             authorizer: authorization.authorizer(),
         };
         vec![
+            Arc::new(MutatingPolicies::new(policies.clone())),
             Arc::new(MutatingWebhooks::new(webhooks.clone())),
             Arc::new(ValidatingPolicies::new(policies)),
             Arc::new(ValidatingWebhooks::new(webhooks)),

@@ -5,8 +5,8 @@ use super::param_kinds::ParamKinds;
 use crate::following::{self, Followed};
 use kubist_admission::{ParamSource, PolicyTable, WebhookTable};
 use kubist_api::admissionregistration::v1::{
-    MutatingWebhookConfiguration, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
-    ValidatingWebhookConfiguration,
+    MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
 };
 use kubist_apimachinery::Status;
 use kubist_registry::Registry;
@@ -58,6 +58,21 @@ followed!(
     replace_validating_bindings
 );
 
+followed!(
+    MutatingAdmissionPolicy,
+    PolicyTable,
+    put_mutating,
+    remove_mutating,
+    replace_mutating
+);
+followed!(
+    MutatingAdmissionPolicyBinding,
+    PolicyTable,
+    put_mutating_binding,
+    remove_mutating_binding,
+    replace_mutating_bindings
+);
+
 /// Reads all webhooks and policies once, so that a server obeys them from its first request.
 ///
 /// # Errors
@@ -66,6 +81,8 @@ pub(crate) async fn load(registry: &Registry, of: &DynamicAdmission) -> Result<(
     let (webhooks, policies) = (&*of.webhooks, &*of.policies);
     following::load::<MutatingWebhookConfiguration, _>(registry, webhooks).await?;
     following::load::<ValidatingWebhookConfiguration, _>(registry, webhooks).await?;
+    following::load::<MutatingAdmissionPolicyBinding, _>(registry, policies).await?;
+    following::load::<MutatingAdmissionPolicy, _>(registry, policies).await?;
     following::load::<ValidatingAdmissionPolicyBinding, _>(registry, policies).await?;
     following::load::<ValidatingAdmissionPolicy, _>(registry, policies).await
 }
@@ -83,6 +100,8 @@ pub(crate) async fn follow(registry: &Registry, of: &DynamicAdmission) {
     tokio::join!(
         following::follow::<MutatingWebhookConfiguration, _>(registry, webhooks),
         following::follow::<ValidatingWebhookConfiguration, _>(registry, webhooks),
+        following::follow::<MutatingAdmissionPolicyBinding, _>(registry, policies),
+        following::follow::<MutatingAdmissionPolicy, _>(registry, policies),
         following::follow::<ValidatingAdmissionPolicyBinding, _>(registry, policies),
         following::follow::<ValidatingAdmissionPolicy, _>(registry, policies),
     );

@@ -102,6 +102,14 @@ impl FieldManagers {
         }
     }
 
+    /// Returns the type of the objects in a version; none if there is no such version.
+    pub(crate) fn type_in(&self, api_version: &str, kind: &str) -> Option<ObjectType> {
+        match &self.custom {
+            Some(versions) => Some(versions.get(api_version)?.object_type().clone()),
+            None => find_kind_by_api_version(api_version, kind).map(built_in),
+        }
+    }
+
     /// Returns where the objects of a version have the replicas that a scale sets.
     pub(crate) fn replicas_path(&self, api_version: &str, kind: &str) -> ReplicasPath {
         if let Some(versions) = &self.custom {

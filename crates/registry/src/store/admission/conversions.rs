@@ -3,10 +3,11 @@
 //! A form is made when it is first asked for, and kept until the object changes.
 
 use super::attributes::Attributes;
-use crate::store::field_managers::object_of;
+use crate::store::field_managers::{FieldManagers, object_of};
 use kubist_api::Kind;
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{AnyObject, Status};
+use kubist_field_manager::ObjectType;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -59,6 +60,15 @@ impl Attributes<'_> {
             value: Arc::clone(&value),
         });
         Ok(Some(value))
+    }
+
+    /// Returns the type of the objects in a version, for merges; none if there is no such version.
+    pub fn object_type(&self, api_version: &str) -> Option<ObjectType> {
+        let kind = self.target().kind.facts().kind;
+        match self.store {
+            Some(store) => store.field_managers.type_in(api_version, kind),
+            None => FieldManagers::built_in().type_in(api_version, kind),
+        }
     }
 
     /// Replaces the new object by one in any version of its kind, and sets its defaults. Ignored
