@@ -7,7 +7,6 @@
 
 mod access;
 mod conditions;
-mod environment;
 mod evaluator;
 mod expression;
 mod inputs;
@@ -15,7 +14,6 @@ mod request_form;
 
 pub(crate) use self::access::AccessQuestions;
 pub(crate) use self::conditions::{Conditions, Verdict};
-pub(crate) use self::environment::{Uses, environment};
 pub(crate) use self::evaluator::{Evaluator, Halt, POLICY_BUDGET};
 pub(crate) use self::expression::Expression;
 pub(crate) use self::inputs::Inputs;

@@ -26,6 +26,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+pub mod admission;
 mod cel_type;
 mod check;
 mod composition;

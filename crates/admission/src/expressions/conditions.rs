@@ -1,10 +1,10 @@
 //! `Conditions`: the match conditions of a webhook or a policy.
 
-use super::environment::{Uses, environment};
 use super::evaluator::Evaluator;
 use super::expression::Expression;
 use super::inputs::Inputs;
 use kubist_api::admissionregistration::v1::MatchCondition;
+use kubist_cel::admission::{self, Uses};
 use kubist_cel::{Environment, Type, Value, Variables};
 
 /// The budget of the conditions of one webhook or binding, as upstream.
@@ -34,7 +34,7 @@ impl Conditions {
             params: false,
             authorizer: true,
         };
-        Self::compile(&environment(uses), conditions, ignores_errors)
+        Self::compile(&admission::stored(uses), conditions, ignores_errors)
     }
 
     /// Compiles conditions.

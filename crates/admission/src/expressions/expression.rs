@@ -1,6 +1,6 @@
 //! `Expression`: the text of an expression, and its program or why it has none.
 
-use kubist_cel::{CompileError, Environment, Program, Type};
+use kubist_cel::{Environment, Program, Type, admission};
 
 /// An expression. One that does not compile fails when it is evaluated.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ impl Expression {
     pub(crate) fn compile(environment: &Environment, text: &str, wanted: &[Type]) -> Self {
         Self {
             text: text.to_owned(),
-            program: compiled(environment, text, wanted),
+            program: admission::compile(environment, text, wanted),
         }
     }
 
@@ -33,39 +33,5 @@ impl Expression {
     /// Returns the program, as [`program`](Self::program).
     pub(crate) fn into_program(self) -> Result<Program, String> {
         self.program
-    }
-}
-
-fn compiled(environment: &Environment, text: &str, wanted: &[Type]) -> Result<Program, String> {
-    let program = environment.compile(text).map_err(|it| issues(&it))?;
-    let found = program.output_type();
-    if wanted.is_empty() || wanted.contains(found) {
-        return Ok(program);
-    }
-    let found = words(found);
-    Err(match wanted {
-        [only] => format!("must evaluate to {} but got {found}", words(only)),
-        several => {
-            let several: Vec<String> = several.iter().map(words).collect();
-            let several = several.join(" ");
-            format!("must evaluate to one of [{several}] but got {found}")
-        }
-    })
-}
-
-fn issues(error: &CompileError) -> String {
-    let what = if error.is_instantiation() {
-        "program instantiation failed"
-    } else {
-        "compilation failed"
-    };
-    format!("{what}: {error}")
-}
-
-/// Returns a type in the words of upstream's environment, which differ from the checker's.
-fn words(kind: &Type) -> String {
-    match kind {
-        Type::Null | Type::Timestamp | Type::Duration => kind.name().to_string(),
-        other => other.to_string(),
     }
 }

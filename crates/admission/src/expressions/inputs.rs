@@ -1,9 +1,9 @@
 //! `Inputs`: what one request binds to the variables of expressions.
 
 use super::access::AccessQuestions;
-use super::environment;
-use kubist_cel::{AccessRequest, Activation, EvalError, Value};
-use kubist_cel::{authorizer_value, resource_check_value};
+use kubist_cel::{
+    AccessRequest, Activation, EvalError, Value, admission, authorizer_value, resource_check_value,
+};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
@@ -25,19 +25,19 @@ impl<'a> Inputs<'a> {
     /// Binds the values. What an expression may not use is bound too: it does not compile.
     pub(super) fn activation(&self) -> Activation<'a> {
         let activation = Activation::new()
-            .bind_result(environment::OBJECT, viewed(self.object))
-            .bind_result(environment::OLD_OBJECT, viewed(self.old_object))
-            .bind_result(environment::PARAMS, viewed(self.params))
-            .bind_result(environment::REQUEST, viewed(Some(self.request)))
-            .bind_result(environment::NAMESPACE, viewed(self.namespace));
+            .bind_result(admission::OBJECT, viewed(self.object))
+            .bind_result(admission::OLD_OBJECT, viewed(self.old_object))
+            .bind_result(admission::PARAMS, viewed(self.params))
+            .bind_result(admission::REQUEST, viewed(Some(self.request)))
+            .bind_result(admission::NAMESPACE, viewed(self.namespace));
         let Some(questions) = self.questions else {
             return activation;
         };
         let questions: Arc<dyn kubist_cel::Authorizer> = Arc::new(questions.clone());
         let resource = resource_check_value(Arc::clone(&questions), self.resource.clone());
         activation
-            .bind(environment::REQUEST_RESOURCE, resource)
-            .bind(environment::AUTHORIZER, authorizer_value(questions))
+            .bind(admission::REQUEST_RESOURCE, resource)
+            .bind(admission::AUTHORIZER, authorizer_value(questions))
     }
 }
 

@@ -1,12 +1,13 @@
 //! Environments of policies: what expressions can use, with the variables of the policy.
 
-use crate::expressions::{Expression, Uses, environment};
+use crate::expressions::Expression;
 use kubist_api::admissionregistration::v1::Variable;
+use kubist_cel::admission::{Uses, stored};
 use kubist_cel::{Environment, Variables};
 
 /// Compiles the variables of a policy. Each may use those before it.
 pub(super) fn variables(of: &[Variable], has_params: bool) -> Variables {
-    let environment = environment(Uses {
+    let environment = stored(Uses {
         params: has_params,
         authorizer: true,
     });
@@ -21,7 +22,7 @@ pub(super) fn variables(of: &[Variable], has_params: bool) -> Variables {
 
 /// Returns the environment of the other expressions of a policy.
 pub(super) fn composed(uses: Uses, variables: &Variables) -> Environment {
-    with_variables(&environment(uses), variables)
+    with_variables(&stored(uses), variables)
 }
 
 fn with_variables(environment: &Environment, variables: &Variables) -> Environment {

@@ -3,9 +3,10 @@
 use super::composed::{composed, variables};
 use super::definition::Policy;
 use super::patching::{self, Unpatched};
-use crate::expressions::{Conditions, Evaluator, Expression, Inputs, POLICY_BUDGET, Uses, Verdict};
+use crate::expressions::{Conditions, Evaluator, Expression, Inputs, POLICY_BUDGET, Verdict};
 use kubist_api::admissionregistration::v1::{MutatingAdmissionPolicy, Mutation as Step};
-use kubist_cel::{Environment, Type, Variables};
+use kubist_cel::admission::{self, Uses};
+use kubist_cel::{Environment, Variables};
 use kubist_field_manager::ObjectType;
 use serde_json::Value as Json;
 
@@ -95,18 +96,14 @@ impl Mutation {
 
 impl CompiledStep {
     fn of(step: &Step, environment: &Environment) -> Option<Self> {
-        let message = |name: &str| {
-            let compiled = environment.compile(&format!("{name}{{}}"));
-            compiled.map_or(Type::Error, |it| it.output_type().clone())
-        };
         match (&*step.patch_type, &step.json_patch, &step.apply_configuration) {
             ("JSONPatch", Some(patch), _) => {
-                let wanted = [Type::list(message("JSONPatch"))];
+                let wanted = [admission::json_patch_type()];
                 let expression = Expression::compile(environment, &patch.expression, &wanted);
                 Some(Self::JsonPatch(expression))
             }
             ("ApplyConfiguration", _, Some(patch)) => {
-                let wanted = [message("Object")];
+                let wanted = [admission::apply_configuration_type()];
                 let expression = Expression::compile(environment, &patch.expression, &wanted);
                 Some(Self::Apply(expression))
             }

@@ -3,11 +3,12 @@
 use super::composed::{composed, variables};
 use super::definition::Policy;
 use super::verdicts::{Annotation, Decision, Verdicts};
-use crate::expressions::{Conditions, Evaluator, Expression, Inputs, POLICY_BUDGET, Uses, Verdict};
+use crate::expressions::{Conditions, Evaluator, Expression, Inputs, POLICY_BUDGET, Verdict};
 use kubist_api::admissionregistration::v1::{
     AuditAnnotation, Validation as Rule, ValidatingAdmissionPolicy,
 };
 use kubist_apimachinery::Str;
+use kubist_cel::admission::Uses;
 use kubist_cel::{Environment, Type, Value, Variables};
 
 /// The maximum length of an evaluated message in bytes, as upstream.

@@ -1,44 +1,62 @@
 //! The variables that expressions of admission can use, with their types.
 
-use kubist_cel::declared::{Declared, Field, Kind, ListKind, Object};
-use kubist_cel::{Environment, Type, Version, authorizer_type, resource_check_type};
+use crate::cel_type::Type;
+use crate::declared::{Declared, Field, Kind, ListKind, Object};
+use crate::environment::{Environment, Version};
+use crate::library::authorizer::{authorizer_type, resource_check_type};
 use std::sync::{Arc, LazyLock};
 
 /// The new object.
-pub(crate) const OBJECT: &str = "object";
+pub const OBJECT: &str = "object";
 /// The stored object.
-pub(crate) const OLD_OBJECT: &str = "oldObject";
+pub const OLD_OBJECT: &str = "oldObject";
 /// The parameters of a binding.
-pub(crate) const PARAMS: &str = "params";
+pub const PARAMS: &str = "params";
 /// The request, without its objects.
-pub(crate) const REQUEST: &str = "request";
+pub const REQUEST: &str = "request";
 /// The namespace of the object.
-pub(crate) const NAMESPACE: &str = "namespaceObject";
+pub const NAMESPACE: &str = "namespaceObject";
 /// What the user may do.
-pub(crate) const AUTHORIZER: &str = "authorizer";
+pub const AUTHORIZER: &str = "authorizer";
 /// The same, about the resource of the request.
-pub(crate) const REQUEST_RESOURCE: &str = "authorizer.requestResource";
+pub const REQUEST_RESOURCE: &str = "authorizer.requestResource";
 
 /// The variables that not every expression has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Uses {
-    pub(crate) params: bool,
-    pub(crate) authorizer: bool,
+#[expect(clippy::exhaustive_structs, reason = "expressions have these choices")]
+pub struct Uses {
+    /// [`PARAMS`].
+    pub params: bool,
+    /// [`AUTHORIZER`] and [`REQUEST_RESOURCE`].
+    pub authorizer: bool,
 }
 
-/// Built once: it has all functions.
-static BASE: LazyLock<Environment> = LazyLock::new(|| {
-    Environment::new(Version::STORED).extend([
+/// Those of expressions that are stored, and of new ones. Built once: they have all functions.
+static STORED: LazyLock<Environment> = LazyLock::new(|| of_version(Version::STORED));
+static NEW: LazyLock<Environment> = LazyLock::new(|| of_version(Version::minor(35)));
+
+fn of_version(version: Version) -> Environment {
+    Environment::new(version).extend([
         (OBJECT, Type::Dyn),
         (OLD_OBJECT, Type::Dyn),
         (NAMESPACE, namespace_type().cel_type()),
         (REQUEST, request_type().cel_type()),
     ])
-});
+}
 
-/// Returns the environment of expressions that use these variables.
-pub(crate) fn environment(uses: Uses) -> Environment {
-    let mut environment = BASE.clone();
+/// Returns the environment of stored expressions that use these variables.
+pub fn stored(uses: Uses) -> Environment {
+    with(&STORED, uses)
+}
+
+/// Returns the environment of new expressions: they may use what the version before this server's
+/// has too.
+pub fn new(uses: Uses) -> Environment {
+    with(&NEW, uses)
+}
+
+fn with(base: &Environment, uses: Uses) -> Environment {
+    let mut environment = base.clone();
     if uses.params {
         environment = environment.extend([(PARAMS, Type::Dyn)]);
     }
