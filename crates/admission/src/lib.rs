@@ -22,6 +22,7 @@ mod limit_ranger;
 mod objects;
 mod plugins;
 mod pod_resources;
+mod pod_security;
 mod quality_of_service;
 mod quota_controller;
 mod resource_quota;

@@ -1,6 +1,7 @@
 //! The plugins by name: upstream's order, which are enabled by default, and which exist here.
 
 use crate::limit_ranger::LimitRanger;
+use crate::pod_security::PodSecurity;
 use crate::resource_quota::ResourceQuota;
 use kubist_registry::admission::{AdmissionChain, AdmissionPlugin};
 use std::collections::BTreeSet;
@@ -59,7 +60,7 @@ static PLUGINS: [Named; 41] = [
     on("TaintNodesByCondition", Source::Missing),
     off("AlwaysPullImages", Source::Missing),
     off("ImagePolicyWebhook", Source::Missing),
-    on("PodSecurity", Source::Missing),
+    on("PodSecurity", Source::Built(|| Arc::new(PodSecurity))),
     off("PodNodeSelector", Source::Missing),
     on("Priority", Source::Missing),
     on("DefaultTolerationSeconds", Source::Missing),
