@@ -17,14 +17,24 @@
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
 mod aggregate;
+mod always;
 mod amounts;
+mod certificates;
+mod default_class;
+mod default_ingress_class;
+mod deny_service_external_ips;
 mod limit_ranger;
+mod namespace_exists;
 mod objects;
 mod plugins;
 mod pod_resources;
+mod pod_security;
+mod pods;
 mod quality_of_service;
 mod quota_controller;
 mod resource_quota;
+mod storage;
+mod taint_nodes_by_condition;
 
 pub use plugins::{PluginError, PluginSelection};
 pub use quota_controller::run_quotas;

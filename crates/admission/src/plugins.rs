@@ -1,7 +1,22 @@
 //! The plugins by name: upstream's order, which are enabled by default, and which exist here.
 
+use crate::always::{AlwaysAdmit, AlwaysDeny};
+use crate::certificates::{CertificateApproval, CertificateSigning, CertificateSubjectRestriction};
+use crate::default_ingress_class::DefaultIngressClass;
+use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
+use crate::namespace_exists::NamespaceExists;
+use crate::pod_security::PodSecurity;
+use crate::pods::{
+    AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
+    LimitPodHardAntiAffinityTopology, PodTopologyLabels, Priority, RuntimeClass,
+};
 use crate::resource_quota::ResourceQuota;
+use crate::storage::{
+    DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection,
+};
+use crate::taint_nodes_by_condition::TaintNodesByCondition;
+use kubist_authorization::{AlwaysAllow, Authorizer};
 use kubist_registry::admission::{AdmissionChain, AdmissionPlugin};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,8 +24,8 @@ use std::sync::Arc;
 /// What there is of a plugin.
 #[derive(Clone, Copy)]
 enum Source {
-    /// The plugin itself.
-    Built(fn() -> Arc<dyn AdmissionPlugin>),
+    /// The plugin itself, which may ask an authorizer.
+    Built(fn(Arc<dyn Authorizer>) -> Arc<dyn AdmissionPlugin>),
     /// Its rules belong to the registry or to the kinds; they are always in force.
     Always,
     /// The server supplies it.
@@ -48,37 +63,37 @@ const AFTER_OWN: &str = "MutatingAdmissionPolicy";
 
 /// All plugins of kube-apiserver 1.36, in its order.
 static PLUGINS: [Named; 41] = [
-    off("AlwaysAdmit", Source::Missing),
+    off("AlwaysAdmit", Source::Built(|_| Arc::new(AlwaysAdmit))),
     off("NamespaceAutoProvision", Source::Missing),
     on("NamespaceLifecycle", Source::Always),
-    off("NamespaceExists", Source::Missing),
-    off("LimitPodHardAntiAffinityTopology", Source::Missing),
-    on("LimitRanger", Source::Built(|| Arc::new(LimitRanger))),
+    off("NamespaceExists", Source::Built(|_| Arc::new(NamespaceExists))),
+    off("LimitPodHardAntiAffinityTopology", Source::Built(|_| Arc::new(LimitPodHardAntiAffinityTopology))),
+    on("LimitRanger", Source::Built(|_| Arc::new(LimitRanger))),
     on("ServiceAccount", Source::Missing),
     off("NodeRestriction", Source::Missing),
-    on("TaintNodesByCondition", Source::Missing),
-    off("AlwaysPullImages", Source::Missing),
+    on("TaintNodesByCondition", Source::Built(|_| Arc::new(TaintNodesByCondition))),
+    off("AlwaysPullImages", Source::Built(|_| Arc::new(AlwaysPullImages))),
     off("ImagePolicyWebhook", Source::Missing),
-    on("PodSecurity", Source::Missing),
+    on("PodSecurity", Source::Built(|_| Arc::new(PodSecurity))),
     off("PodNodeSelector", Source::Missing),
-    on("Priority", Source::Missing),
-    on("DefaultTolerationSeconds", Source::Missing),
+    on("Priority", Source::Built(|_| Arc::new(Priority))),
+    on("DefaultTolerationSeconds", Source::Built(|_| Arc::new(DefaultTolerationSeconds))),
     off("PodTolerationRestriction", Source::Missing),
     off("EventRateLimit", Source::Missing),
-    off("ExtendedResourceToleration", Source::Missing),
-    on("DefaultStorageClass", Source::Missing),
-    on("StorageObjectInUseProtection", Source::Missing),
+    off("ExtendedResourceToleration", Source::Built(|_| Arc::new(ExtendedResourceToleration))),
+    on("DefaultStorageClass", Source::Built(|_| Arc::new(DefaultStorageClass))),
+    on("StorageObjectInUseProtection", Source::Built(|_| Arc::new(StorageObjectInUseProtection))),
     on("PodGroupProtection", Source::Missing),
     off("OwnerReferencesPermissionEnforcement", Source::Missing),
-    on("PersistentVolumeClaimResize", Source::Missing),
-    on("RuntimeClass", Source::Missing),
-    on("CertificateApproval", Source::Missing),
-    on("CertificateSigning", Source::Missing),
+    on("PersistentVolumeClaimResize", Source::Built(|_| Arc::new(PersistentVolumeClaimResize))),
+    on("RuntimeClass", Source::Built(|_| Arc::new(RuntimeClass))),
+    on("CertificateApproval", Source::Built(|it| Arc::new(CertificateApproval(it)))),
+    on("CertificateSigning", Source::Built(|it| Arc::new(CertificateSigning(it)))),
     on("ClusterTrustBundleAttest", Source::Missing),
-    on("CertificateSubjectRestriction", Source::Missing),
-    on("DefaultIngressClass", Source::Missing),
-    off("DenyServiceExternalIPs", Source::Missing),
-    on("PodTopologyLabels", Source::Missing),
+    on("CertificateSubjectRestriction", Source::Built(|_| Arc::new(CertificateSubjectRestriction))),
+    on("DefaultIngressClass", Source::Built(|_| Arc::new(DefaultIngressClass))),
+    off("DenyServiceExternalIPs", Source::Built(|_| Arc::new(DenyServiceExternalIps))),
+    on("PodTopologyLabels", Source::Built(|_| Arc::new(PodTopologyLabels))),
     on("PodGroupWorkloadExists", Source::Missing),
     on("NodeDeclaredFeatureValidator", Source::Missing),
     on("JobValidation", Source::Missing),
@@ -87,8 +102,8 @@ static PLUGINS: [Named; 41] = [
     on("MutatingAdmissionWebhook", Source::Supplied),
     on("ValidatingAdmissionPolicy", Source::Supplied),
     on("ValidatingAdmissionWebhook", Source::Supplied),
-    on("ResourceQuota", Source::Built(|| Arc::new(ResourceQuota))),
-    off("AlwaysDeny", Source::Missing),
+    on("ResourceQuota", Source::Built(|_| Arc::new(ResourceQuota))),
+    off("AlwaysDeny", Source::Built(|_| Arc::new(AlwaysDeny))),
 ];
 
 /// Why plugins cannot be enabled or disabled.
@@ -169,7 +184,19 @@ impl PluginSelection {
     /// Returns the chain of the enabled plugins. `supplied` are further ones: those with a name of
     /// upstream's take its place there, if it is enabled, and all others run after upstream's own
     /// rules and before policies, webhooks and quotas.
+    ///
+    /// Plugins that ask what a user may do are told: everything.
     pub fn chain(&self, supplied: Vec<Arc<dyn AdmissionPlugin>>) -> AdmissionChain {
+        let everything: Arc<dyn Authorizer> = Arc::new(AlwaysAllow);
+        self.chain_with(&everything, supplied)
+    }
+
+    /// Returns the same chain, whose plugins ask `authorizer` what a user may do.
+    pub fn chain_with(
+        &self,
+        authorizer: &Arc<dyn Authorizer>,
+        supplied: Vec<Arc<dyn AdmissionPlugin>>,
+    ) -> AdmissionChain {
         let is_known = |it: &Arc<dyn AdmissionPlugin>| find(it.name()).is_some();
         let (known, own): (Vec<_>, Vec<_>) = supplied.into_iter().partition(is_known);
         let mut chain = Vec::new();
@@ -184,7 +211,7 @@ impl PluginSelection {
                 Some(supplied) => chain.push(Arc::clone(supplied)),
                 None => {
                     if let Source::Built(make) = plugin.source {
-                        chain.push(make());
+                        chain.push(make(Arc::clone(authorizer)));
                     }
                 }
             }

@@ -68,7 +68,7 @@ impl Authorization {
     }
 
     /// Returns who decides.
-    pub(crate) fn authorizer(&self) -> Arc<dyn Authorizer> {
+    pub fn authorizer(&self) -> Arc<dyn Authorizer> {
         Arc::clone(&self.authorizer)
     }
 

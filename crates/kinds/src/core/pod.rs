@@ -1,7 +1,6 @@
 //! Pods.
 
 mod action;
-pub(crate) mod admission;
 pub(crate) mod binding;
 pub(crate) mod claim_status;
 pub(crate) mod container_status;
@@ -13,7 +12,6 @@ pub(crate) mod resize;
 pub(crate) mod resize_admission;
 pub(crate) mod status;
 pub(crate) mod subresources;
-pub(crate) mod topology;
 pub(crate) mod update;
 pub(crate) mod validation;
 
@@ -63,14 +61,6 @@ impl KindStrategy for Pods {
     }
     fn apply_defaults(&self, object: &mut Pod) {
         default_pod(object);
-    }
-    fn admit<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a mut Pod,
-        old: Option<&'a Pod>,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        Box::pin(admission::admit(cx, new, old))
     }
     fn admit_update<'a>(
         &'a self,

@@ -1,11 +1,11 @@
 //! Upstream's default admission of resizes: checks whether the Pod's node supports the resize and
 //! has enough resources.
 
-use crate::core::pod::admission::{forbidden, typed};
 use crate::pod_spec::container::is_sidecar;
 use kubist_api::core::v1::{Node, Pod};
-use kubist_apimachinery::{Quantity, Status, StatusCause, Str};
+use kubist_apimachinery::{AnyObject, GroupResource, Quantity, Status, StatusCause, Str};
 use kubist_registry::Admission;
+use std::any::Any;
 use std::collections::BTreeMap;
 
 /// The feature that a node declares if it supports resizing pod-level resources.
@@ -21,7 +21,8 @@ pub(crate) async fn admit(cx: &Admission<'_>, new: &Pod, old: &Pod) -> Result<()
         return Ok(());
     }
     let found = cx.objects.get("", "nodes", "", name).await?;
-    let Some(node) = found.as_deref().and_then(typed::<Node>) else {
+    let as_node = |it: &dyn AnyObject| (it as &dyn Any).downcast_ref::<Node>().cloned();
+    let Some(node) = found.as_deref().and_then(as_node) else {
         return Err(forbidden(new, &format!("node {name:?} not found")));
     };
     let declares = node
@@ -52,6 +53,10 @@ pub(crate) async fn admit(cx: &Admission<'_>, new: &Pod, old: &Pod) -> Result<()
         insufficient.join("; ")
     );
     Err(refusal(new, &why, "NodeCapacity"))
+}
+
+fn forbidden(pod: &Pod, why: &str) -> Status {
+    Status::forbidden(&GroupResource::new("", "pods"), &pod.metadata.name, why)
 }
 
 fn refusal(pod: &Pod, why: &str, reason: &str) -> Status {
