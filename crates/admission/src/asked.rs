@@ -39,7 +39,7 @@ impl<'a> Asked<'a> {
             target,
             cx: attributes.cx(),
             objects: attributes.objects(),
-            options: options.map_or_else(Vec::new, |it| it.to_string().into_bytes()),
+            options: options.map_or_else(Vec::new, |it| ordered(&it)),
             versions: versions.map(|it| version(&target, it)).collect(),
             namespace: OnceLock::new(),
         }
@@ -256,6 +256,30 @@ pub(crate) fn operations(operation: Operation) -> Operations {
     }
 }
 
+/// The members of options in upstream's order.
+const OPTIONS: [&str; 10] = [
+    "kind",
+    "apiVersion",
+    "gracePeriodSeconds",
+    "preconditions",
+    "orphanDependents",
+    "propagationPolicy",
+    "dryRun",
+    "fieldManager",
+    "fieldValidation",
+    "ignoreStoreReadErrorWithClusterBreakingPotential",
+];
+
+/// Returns the JSON of options.
+fn ordered(options: &Json) -> Vec<u8> {
+    let members = OPTIONS.iter().filter_map(|name| {
+        let value = options.get(name)?;
+        Some(format!("\"{name}\":{value}"))
+    });
+    let members: Vec<String> = members.collect();
+    format!("{{{}}}", members.join(",")).into_bytes()
+}
+
 /// Reports whether a request is about webhooks or policies, which none of them sees: else one that
 /// fails could never be removed.
 pub(crate) fn is_exempt(target: &admission::Target<'_>) -> bool {
@@ -297,5 +321,26 @@ fn version(target: &admission::Target<'_>, resource: &ResourceFacts) -> Matched 
     Matched {
         resource: GroupVersionResource::new(resource.group, resource.version, resource.plural),
         kind,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn options_are_in_upstreams_order() {
+        let options = json!({
+            "apiVersion": "meta.k8s.io/v1", "dryRun": ["All"], "gracePeriodSeconds": 0,
+            "kind": "DeleteOptions", "propagationPolicy": "Orphan",
+        });
+        assert_eq!(
+            String::from_utf8_lossy(&ordered(&options)),
+            concat!(
+                r#"{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1","gracePeriodSeconds":0,"#,
+                r#""propagationPolicy":"Orphan","dryRun":["All"]}"#
+            )
+        );
     }
 }
