@@ -80,8 +80,8 @@ impl Validation {
             Verdict::NotMatched => return Verdicts::default(),
             Verdict::Failed(why) => return self.failed(why),
         }
-        let decisions = match self.decide(inputs) {
-            Ok(decisions) => decisions,
+        let (decisions, cost) = match self.decide(inputs) {
+            Ok(decided) => decided,
             Err(why) => return self.failed(why),
         };
         // As upstream, neither messages nor annotations can use the authorizer.
@@ -93,12 +93,14 @@ impl Validation {
             Ok(annotations) => Verdicts {
                 decisions,
                 annotations,
+                cost,
             },
             Err(why) => self.failed(why),
         }
     }
 
-    fn decide(&self, inputs: &Inputs<'_>) -> Result<Vec<Decision>, String> {
+    /// Returns the decisions, and what they cost.
+    fn decide(&self, inputs: &Inputs<'_>) -> Result<(Vec<Decision>, u64), String> {
         let mut evaluator = Evaluator::new(inputs, &self.variables, POLICY_BUDGET);
         let mut results = Vec::with_capacity(self.rules.len());
         for rule in &self.rules {
@@ -132,7 +134,7 @@ impl Validation {
             (Ok(Value::Bool(true)), None) => Decision::Admit,
             (Ok(_), None) => rule.denied(message.as_ref()),
         });
-        Ok(decided.collect())
+        Ok((decided.collect(), POLICY_BUDGET - evaluator.remaining()))
     }
 
     fn annotate(&self, inputs: &Inputs<'_>) -> Result<Vec<Annotation>, String> {
@@ -166,6 +168,7 @@ impl Validation {
         Verdicts {
             decisions: vec![self.error(why)],
             annotations: Vec::new(),
+            cost: POLICY_BUDGET,
         }
     }
 

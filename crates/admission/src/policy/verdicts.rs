@@ -9,6 +9,8 @@ pub(super) struct Verdicts {
     /// One for each validation.
     pub(super) decisions: Vec<Decision>,
     pub(super) annotations: Vec<Annotation>,
+    /// What the validations cost.
+    pub(super) cost: u64,
 }
 
 /// What one validation says.
