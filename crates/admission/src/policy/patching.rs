@@ -1,7 +1,9 @@
 //! What the expressions of mutating policies make of an object.
 
+use kubist_api::find_kind_by_api_version;
 use kubist_apimachinery::Status;
 use kubist_apimachinery::go_text::quote;
+use kubist_apimachinery::wire::{DecodeContext, merge_json};
 use kubist_cel::{Map, Value};
 use kubist_codec::patch::Reading;
 use kubist_codec::patch::json::JsonPatch;
@@ -42,10 +44,33 @@ pub(super) fn json_patch(value: &Value<'_>, object: &Json) -> Result<Json, Unpat
     let failed = |error| Unpatched::Failed(format!("JSON Patch: {error}"));
     let patch = JsonPatch::parse(text.as_bytes(), Reading::Loose).map_err(failed)?;
     match patch.apply(object.clone()) {
-        Ok(patched) => Ok(patched),
+        Ok(patched) => {
+            check_fields(&patched)?;
+            Ok(patched)
+        }
         Err(error) if error.is_failed_test() => Ok(object.clone()),
         Err(error) => Err(failed(error)),
     }
+}
+
+/// Checks that an object of a built-in kind has no fields that its kind lacks.
+fn check_fields(object: &Json) -> Result<(), Unpatched> {
+    let text = |name: &str| object[name].as_str().unwrap_or_default();
+    let kind = find_kind_by_api_version(text("apiVersion"), text("kind"));
+    let Some(mut decoded) = kind.and_then(|it| it.new_object()) else {
+        return Ok(());
+    };
+    let refused = |why: &dyn fmt::Display| {
+        Unpatched::Refused(Box::new(Status::internal_error(why)))
+    };
+    let mut cx = DecodeContext::new().strict();
+    let merged = merge_json(&mut *decoded, object.to_string().as_bytes(), &mut cx);
+    merged.map_err(|error| refused(&error))?;
+    let problems: Vec<String> = cx.take_problems().iter().map(ToString::to_string).collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(refused(&format_args!("strict decoding error: {}", problems.join(", "))))
 }
 
 fn operation(item: &Value<'_>) -> Result<Json, Unpatched> {

@@ -122,6 +122,18 @@ async fn a_policy_that_fails_refuses_the_request_with_its_names() {
 }
 
 #[tokio::test]
+async fn an_operation_that_adds_an_unknown_field_is_refused() {
+    let mut world = World::new().await;
+    let steps = patched("[JSONPatch{op: 'add', path: '/wrong', value: 1}]");
+    change(&mut world, "p", ("", "configmaps"), &steps).await;
+    let answer = world.create_map("m").await;
+    assert_eq!(answer.code, 500);
+    let why = "Internal error occurred: strict decoding error: unknown field \"wrong\"";
+    assert_eq!(answer.json()["message"], why);
+    world.server.shutdown().await;
+}
+
+#[tokio::test]
 async fn types_of_a_configuration_are_those_of_its_fields() {
     let mut world = World::new().await;
     let steps = applied("Object{data: Object.other{b: '2'}}");
