@@ -149,3 +149,105 @@ fn check_annotation(
         expressions.check(errors, text, wanted, &at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admissionregistration::admission_policy::ValidatingPolicies;
+    use kubist_registry::KindStrategy as _;
+    use serde_json::{Value, json};
+
+    fn policy(members: &Value) -> ValidatingAdmissionPolicy {
+        let mut spec = json!({
+            "matchConstraints": {"resourceRules": [{
+                "operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"],
+                "resources": ["pods"],
+            }]},
+            "validations": [{"expression": "true"}],
+        });
+        for (name, value) in members.as_object().expect("it has members") {
+            spec[name] = value.clone();
+        }
+        let policy = json!({"metadata": {"name": "p"}, "spec": spec});
+        let mut policy = serde_json::from_value(policy).expect("it is a policy");
+        ValidatingPolicies.apply_defaults(&mut policy);
+        policy
+    }
+
+    fn problems(members: &Value) -> Vec<String> {
+        let errors = check(&policy(members), None);
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn expressions_compile_to_their_types() {
+        assert_eq!(problems(&json!({})), [""; 0]);
+        let rules = json!({
+            "variables": [{"name": "a", "expression": "object.metadata.name"}],
+            "validations": [
+                {"expression": "variables.a == 'x'", "messageExpression": "variables.a"},
+                {"expression": "'text'", "messageExpression": "'no ' + string(1)"},
+                {"expression": "authorizer.group('').resource('pods').check('get').allowed()",
+                    "messageExpression": "authorizer.group('').resource('pods').check('get')\
+                        .reason()"},
+            ],
+        });
+        assert_eq!(
+            problems(&rules)
+                .iter()
+                .map(|it| it.lines().next().unwrap_or_default())
+                .collect::<Vec<_>>(),
+            [
+                "spec.validations[1].expression: Invalid value: \"'text'\": must evaluate to bool \
+                 but got string",
+                "spec.validations[2].messageExpression: Invalid value: \
+                 \"authorizer.group('').resource('pods').check('get').reason()\": compilation \
+                 failed: ERROR: <input>:1:1: undeclared reference to 'authorizer' (in container \
+                 '')",
+            ]
+        );
+    }
+
+    #[test]
+    fn conditions_cannot_use_variables_and_parameters_need_a_kind() {
+        let rules = json!({
+            "variables": [{"name": "a", "expression": "1"}],
+            "matchConditions": [
+                {"name": "v", "expression": "variables.a == 1"},
+                {"name": "p", "expression": "params == null"},
+            ],
+        });
+        let found = problems(&rules);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].contains("undeclared reference to 'variables'"), "{found:?}");
+        assert!(found[1].contains("undeclared reference to 'params'"), "{found:?}");
+        let rules = json!({
+            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+            "matchConditions": [{"name": "p", "expression": "params == null"}],
+        });
+        assert_eq!(problems(&rules), [""; 0]);
+    }
+
+    #[test]
+    fn what_an_update_leaves_is_not_checked_again() {
+        let rules = json!({"matchConditions": [{"name": "v", "expression": "nope"}]});
+        let stored = policy(&rules);
+        assert_eq!(check(&stored, Some(&stored)), []);
+        assert_eq!(check(&stored, Some(&policy(&json!({})))).len(), 1);
+    }
+
+    #[test]
+    fn a_policy_has_rules_and_says_what_it_is_about() {
+        let rules = json!({"validations": [], "matchConstraints": {}});
+        assert_eq!(
+            problems(&rules),
+            [
+                "spec.matchConstraints.resourceRules: Required value",
+                "spec.validations: Required value: validations or auditAnnotations must contain \
+                 at least one item",
+                "spec.auditAnnotations: Required value: validations or auditAnnotations must \
+                 contain at least one item",
+            ]
+        );
+    }
+}
