@@ -33,6 +33,7 @@ mod pods;
 mod quality_of_service;
 mod quota_controller;
 mod resource_quota;
+mod service_account;
 mod storage;
 mod taint_nodes_by_condition;
 

@@ -12,6 +12,7 @@ use crate::pods::{
     LimitPodHardAntiAffinityTopology, PodTopologyLabels, Priority, RuntimeClass,
 };
 use crate::resource_quota::ResourceQuota;
+use crate::service_account::ServiceAccount;
 use crate::storage::{
     DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection,
 };
@@ -37,7 +38,7 @@ enum Source {
 /// A plugin of upstream.
 struct Named {
     name: &'static str,
-    /// Whether upstream enables it by default.
+    /// Whether it is enabled by default, as upstream unless it says otherwise.
     by_default: bool,
     source: Source,
 }
@@ -69,7 +70,8 @@ static PLUGINS: [Named; 41] = [
     off("NamespaceExists", Source::Built(|_| Arc::new(NamespaceExists))),
     off("LimitPodHardAntiAffinityTopology", Source::Built(|_| Arc::new(LimitPodHardAntiAffinityTopology))),
     on("LimitRanger", Source::Built(|_| Arc::new(LimitRanger))),
-    on("ServiceAccount", Source::Missing),
+    // Upstream enables it by default.
+    off("ServiceAccount", Source::Built(|_| Arc::new(ServiceAccount))),
     off("NodeRestriction", Source::Missing),
     on("TaintNodesByCondition", Source::Built(|_| Arc::new(TaintNodesByCondition))),
     off("AlwaysPullImages", Source::Built(|_| Arc::new(AlwaysPullImages))),

@@ -132,3 +132,32 @@ async fn pods_tolerate_the_devices_they_request_where_that_is_enabled() {
     let wanted = ("example.com/gpu".to_owned(), "NoSchedule".to_owned());
     assert!(tolerations(&created).contains(&wanted));
 }
+
+#[tokio::test]
+async fn pods_mount_a_token_of_their_account_where_that_is_enabled() {
+    let fixture = Fixture::enabled(&["ServiceAccount"]).await;
+    let mut named = pod("p", json!({}));
+    named["spec"]["serviceAccountName"] = "robot".into();
+    let status = fixture.create(PODS, named.clone()).await;
+    assert_eq!(
+        status.expect_err("there is no such account").message,
+        "pods \"p\" is forbidden: error looking up service account default/robot: serviceaccount \
+         \"robot\" not found"
+    );
+    let account = json!({
+        "metadata": {"name": "robot"},
+        "imagePullSecrets": [{"name": "pull"}],
+    });
+    let created = fixture.create(("", "v1", "serviceaccounts"), account).await;
+    created.expect("it is valid");
+    let created = fixture.create(PODS, named).await.expect("it is valid");
+    let spec = &created["spec"];
+    assert_eq!(spec["imagePullSecrets"], json!([{"name": "pull"}]));
+    let mount = &spec["containers"][0]["volumeMounts"][0];
+    let path = "/var/run/secrets/kubernetes.io/serviceaccount";
+    assert_eq!((&mount["mountPath"], &mount["readOnly"]), (&json!(path), &json!(true)));
+    let volume = &spec["volumes"][0];
+    assert_eq!(volume["name"], mount["name"]);
+    let sources = volume["projected"]["sources"].as_array();
+    assert_eq!(sources.map(Vec::len), Some(3));
+}
