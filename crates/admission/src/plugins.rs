@@ -6,6 +6,7 @@ use crate::default_ingress_class::DefaultIngressClass;
 use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
 use crate::namespace_exists::NamespaceExists;
+use crate::node_restriction::NodeRestriction;
 use crate::pod_security::PodSecurity;
 use crate::pods::{
     AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
@@ -72,7 +73,7 @@ static PLUGINS: [Named; 41] = [
     on("LimitRanger", Source::Built(|_| Arc::new(LimitRanger))),
     // Upstream enables it by default.
     off("ServiceAccount", Source::Built(|_| Arc::new(ServiceAccount))),
-    off("NodeRestriction", Source::Missing),
+    off("NodeRestriction", Source::Built(|it| Arc::new(NodeRestriction(it)))),
     on("TaintNodesByCondition", Source::Built(|_| Arc::new(TaintNodesByCondition))),
     off("AlwaysPullImages", Source::Built(|_| Arc::new(AlwaysPullImages))),
     off("ImagePolicyWebhook", Source::Missing),

@@ -6,9 +6,10 @@
 mod secrets;
 mod token_volume;
 
-use self::secrets::{Mountable, refers_to_secret};
+use self::secrets::Mountable;
 use self::token_volume::mount;
 use crate::objects::typed;
+use crate::pod_references::has_secrets;
 use kubist_api::core::v1::{LocalObjectReference, Pod, ServiceAccount as Account};
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_registry::BoxFuture;
@@ -137,7 +138,7 @@ fn check_mirror(attributes: &Attributes<'_>, pod: &Pod) -> Result<(), Status> {
     if !pod.spec.service_account_name.is_empty() {
         return Err(attributes.forbidden("a mirror pod may not reference service accounts"));
     }
-    if refers_to_secret(pod) {
+    if has_secrets(pod) {
         return Err(attributes.forbidden("a mirror pod may not reference secrets"));
     }
     let projected = pod.spec.volumes.iter();

@@ -1,6 +1,7 @@
-//! Which secrets Pods refer to, and which a service account lets them.
+//! Which secrets a service account lets its Pods refer to.
 
-use kubist_api::core::v1::{EnvFromSource, EnvVar, Pod, ServiceAccount, Volume};
+use crate::pod_references::secret_of;
+use kubist_api::core::v1::{EnvFromSource, EnvVar, Pod, ServiceAccount};
 use std::collections::BTreeSet;
 
 /// The secrets that the Pods of a service account may refer to.
@@ -92,42 +93,4 @@ impl<'a> Mountable<'a> {
         }
         Ok(())
     }
-}
-
-fn secret_of(variable: &EnvVar) -> Option<&str> {
-    let from = variable.value_from.as_deref()?;
-    Some(from.secret_key_ref.as_deref()?.name.as_str())
-}
-
-/// Reports whether a Pod refers to any secret.
-pub(super) fn refers_to_secret(pod: &Pod) -> bool {
-    let spec = &pod.spec;
-    let of_env = |env: &[EnvVar], from: &[EnvFromSource]| {
-        env.iter().any(|it| secret_of(it).is_some()) || from.iter().any(|it| it.secret_ref.is_some())
-    };
-    let mut containers = spec.containers.iter().chain(&spec.init_containers);
-    let mut ephemeral = spec.ephemeral_containers.iter();
-    !spec.image_pull_secrets.is_empty()
-        || containers.any(|it| of_env(&it.env, &it.env_from))
-        || ephemeral.any(|it| of_env(&it.env, &it.env_from))
-        || spec.volumes.iter().any(has_secret)
-}
-
-fn has_secret(volume: &Volume) -> bool {
-    let projected = volume.projected.as_deref();
-    let mut sources = projected.into_iter().flat_map(|it| &it.sources);
-    volume.secret.is_some()
-        || volume.azure_file.as_deref().is_some_and(|it| !it.secret_name.is_empty())
-        || volume.cephfs.as_deref().is_some_and(|it| it.secret_ref.is_some())
-        || volume.cinder.as_deref().is_some_and(|it| it.secret_ref.is_some())
-        || volume.flex_volume.as_deref().is_some_and(|it| it.secret_ref.is_some())
-        || volume.rbd.as_deref().is_some_and(|it| it.secret_ref.is_some())
-        || volume.scale_io.as_deref().is_some_and(|it| it.secret_ref.is_some())
-        || volume.iscsi.as_deref().is_some_and(|it| it.secret_ref.is_some())
-        || volume.storageos.as_deref().is_some_and(|it| it.secret_ref.is_some())
-        || volume
-            .csi
-            .as_deref()
-            .is_some_and(|it| it.node_publish_secret_ref.is_some())
-        || sources.any(|it| it.secret.is_some())
 }
