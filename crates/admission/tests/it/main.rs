@@ -4,6 +4,7 @@ mod attempts;
 mod deletions;
 mod fixture;
 mod limit_ranges;
+mod nodes;
 mod own_plugin;
 mod plugin_names;
 mod pod_security;
