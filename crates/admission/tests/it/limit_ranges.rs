@@ -16,7 +16,7 @@ async fn fixture(limit: Value) -> Fixture {
 async fn containers_get_the_defaults_of_their_namespace() {
     let fixture = fixture(json!({
         "type": "Container",
-        "default": {"cpu": "200m", "memory": "1Gi"},
+        "default": {"cpu": "200m", "memory": "1Gi", "ephemeral-storage": "1Gi"},
         "defaultRequest": {"cpu": "100m"},
     }))
     .await;
@@ -25,15 +25,17 @@ async fn containers_get_the_defaults_of_their_namespace() {
         .await
         .expect("it is accepted");
     let resources = &created["spec"]["containers"][0]["resources"];
-    // A limit range without a default request takes the default limit.
+    // A limit range without a default request takes the default limit, and a container without a
+    // request its own limit.
     let expected = json!({
-        "limits": {"cpu": "200m", "memory": "2Gi"},
-        "requests": {"cpu": "100m", "memory": "1Gi"},
+        "limits": {"cpu": "200m", "ephemeral-storage": "1Gi", "memory": "2Gi"},
+        "requests": {"cpu": "100m", "ephemeral-storage": "1Gi", "memory": "2Gi"},
     });
     assert_eq!(*resources, expected);
     assert_eq!(
         created["metadata"]["annotations"]["kubernetes.io/limit-ranger"],
-        "LimitRanger plugin set: cpu, memory request for container c; cpu limit for container c"
+        "LimitRanger plugin set: cpu, ephemeral-storage request for container c; cpu, \
+         ephemeral-storage limit for container c"
     );
 }
 
