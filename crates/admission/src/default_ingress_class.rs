@@ -37,7 +37,7 @@ impl AdmissionPlugin for DefaultIngressClass {
                 ingress.spec.ingress_class_name.is_some()
                     || ingress.metadata.annotations.contains_key(CLASS)
             };
-            if attributes.typed().is_none_or(has_class) {
+            if attributes.typed::<Ingress>().is_none_or(has_class) {
                 return Ok(());
             }
             let objects = attributes.objects();

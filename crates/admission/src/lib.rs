@@ -25,14 +25,17 @@ mod default_ingress_class;
 mod deny_service_external_ips;
 mod limit_ranger;
 mod namespace_exists;
+mod node_restriction;
 mod objects;
 mod plugins;
+mod pod_references;
 mod pod_resources;
 mod pod_security;
 mod pods;
 mod quality_of_service;
 mod quota_controller;
 mod resource_quota;
+mod service_account;
 mod storage;
 mod taint_nodes_by_condition;
 

@@ -6,12 +6,14 @@ use crate::default_ingress_class::DefaultIngressClass;
 use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
 use crate::namespace_exists::NamespaceExists;
+use crate::node_restriction::NodeRestriction;
 use crate::pod_security::PodSecurity;
 use crate::pods::{
     AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
     LimitPodHardAntiAffinityTopology, PodTopologyLabels, Priority, RuntimeClass,
 };
 use crate::resource_quota::ResourceQuota;
+use crate::service_account::ServiceAccount;
 use crate::storage::{
     DefaultStorageClass, PersistentVolumeClaimResize, StorageObjectInUseProtection,
 };
@@ -37,7 +39,7 @@ enum Source {
 /// A plugin of upstream.
 struct Named {
     name: &'static str,
-    /// Whether upstream enables it by default.
+    /// Whether it is enabled by default, as upstream unless it says otherwise.
     by_default: bool,
     source: Source,
 }
@@ -69,8 +71,9 @@ static PLUGINS: [Named; 41] = [
     off("NamespaceExists", Source::Built(|_| Arc::new(NamespaceExists))),
     off("LimitPodHardAntiAffinityTopology", Source::Built(|_| Arc::new(LimitPodHardAntiAffinityTopology))),
     on("LimitRanger", Source::Built(|_| Arc::new(LimitRanger))),
-    on("ServiceAccount", Source::Missing),
-    off("NodeRestriction", Source::Missing),
+    // Upstream enables it by default.
+    off("ServiceAccount", Source::Built(|_| Arc::new(ServiceAccount))),
+    off("NodeRestriction", Source::Built(|it| Arc::new(NodeRestriction(it)))),
     on("TaintNodesByCondition", Source::Built(|_| Arc::new(TaintNodesByCondition))),
     off("AlwaysPullImages", Source::Built(|_| Arc::new(AlwaysPullImages))),
     off("ImagePolicyWebhook", Source::Missing),

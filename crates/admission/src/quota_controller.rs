@@ -27,7 +27,7 @@ const COLLECT: Duration = Duration::from_millis(50);
 /// After what time a count is repeated.
 const REPEAT: Duration = Duration::from_secs(1);
 /// The time between two counts of everything.
-const RESYNC: Duration = Duration::from_mins(5);
+const RESYNC: Duration = Duration::from_secs(300);
 
 /// Counts usage for ever.
 ///
@@ -61,7 +61,9 @@ pub async fn run_quotas(registry: &Registry) {
                     None if own || quotas.counts(&resource) => {
                         watches.push(begin(registry, resource, Instant::now() + REPEAT));
                     }
-                    None => drop(quotas.followed.remove(&resource)),
+                    None => {
+                        quotas.followed.remove(&resource);
+                    }
                 }
             }
             () = sleep_until(next.min(resync)) => {
@@ -353,7 +355,7 @@ async fn list_and_watch(
 /// Returns a resource in any served version.
 fn served(registry: &Registry, (group, plural): &Resource) -> Option<Arc<Rest>> {
     let groups = registry.groups();
-    let group = groups.iter().find(|it| it.name == *group)?;
+    let group = groups.iter().find(|it| it.name.as_str() == group)?;
     let mut versions = group.versions.iter();
     versions.find_map(|it| registry.resource(&group.name, &it.version, plural))
 }

@@ -19,6 +19,7 @@ pub(crate) mod field_managers;
 mod hooked;
 pub(crate) mod hooks;
 pub(crate) mod kinds;
+pub(crate) mod kept_metadata;
 mod log_limit;
 mod namespaces;
 pub(crate) mod random;

@@ -1,12 +1,11 @@
 //! `CertificateSubjectRestriction`: nobody gets a client certificate of `system:masters` by request.
 
+use super::request::subject_of;
 use kubist_api::certificates::v1::CertificateSigningRequest;
 use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
 use std::future::ready;
-use x509_parser::pem::parse_x509_pem;
-use x509_parser::prelude::{FromDer as _, X509CertificationRequest};
 
 /// Refuses requests of client certificates in the group of administrators.
 #[derive(Debug)]
@@ -46,14 +45,6 @@ impl AdmissionPlugin for CertificateSubjectRestriction {
 
 /// Reports whether the subject of a request in PEM is in the group of administrators.
 fn has_masters(pem: &[u8]) -> Result<bool, String> {
-    let not_one = || "PEM block type must be CERTIFICATE REQUEST".to_owned();
-    let (_, block) = parse_x509_pem(pem).map_err(|_| not_one())?;
-    if block.label != "CERTIFICATE REQUEST" {
-        return Err(not_one());
-    }
-    let parsed = X509CertificationRequest::from_der(&block.contents);
-    let (_, request) = parsed.map_err(|error| error.to_string())?;
-    let subject = &request.certification_request_info.subject;
-    let mut groups = subject.iter_organization();
-    Ok(groups.any(|it| it.as_str().is_ok_and(|it| it == MASTERS)))
+    let subject = subject_of(pem)?;
+    Ok(subject.organizations.iter().any(|it| it == MASTERS))
 }

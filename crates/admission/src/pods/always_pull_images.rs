@@ -1,6 +1,7 @@
 //! `AlwaysPullImages`: images are pulled each time, so that their registry sees who uses them.
 
 use super::PODS;
+use crate::aggregate::aggregate;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath, Status, Str};
 use kubist_registry::BoxFuture;
@@ -43,28 +44,18 @@ impl AdmissionPlugin for AlwaysPullImages {
     fn validate<'a>(&'a self, attributes: &'a Attributes<'_>) -> BoxFuture<'a, Result<(), Status>> {
         let pod = attributes.typed::<Pod>();
         let pod = pod.filter(|pod| has_new_images(pod, attributes.old_typed()));
-        let errors: Vec<String> = pod.iter().flat_map(|it| others(it)).collect();
-        let errors: Vec<String> = errors
-            .iter()
-            .map(|it| attributes.forbidden(it).message.to_string())
-            .collect();
-        let result = match (crate::aggregate::aggregate(&errors), errors.len()) {
-            (None, _) => Ok(()),
-            (Some(_), 1) => Err(attributes.forbidden(others_text(pod))),
-            // Upstream's aggregate has no status of its own.
-            (Some(text), _) => Err(Status::unmapped_error(text)),
+        let result = match pod.map(others).unwrap_or_default().as_slice() {
+            [] => Ok(()),
+            [one] => Err(attributes.forbidden(one)),
+            all => {
+                let texts = all.iter().map(|it| attributes.forbidden(it).message.to_string());
+                let texts: Vec<String> = texts.collect();
+                // Upstream's aggregate has no status of its own.
+                Err(Status::unmapped_error(aggregate(&texts).unwrap_or_default()))
+            }
         };
         Box::pin(ready(result))
     }
-}
-
-/// Returns the error of the only image with another policy.
-fn others_text(pod: Option<&Pod>) -> String {
-    pod.map(others)
-        .unwrap_or_default()
-        .into_iter()
-        .next()
-        .unwrap_or_default()
 }
 
 /// Reports whether a Pod has an image that it did not have before.

@@ -44,13 +44,13 @@ impl Evaluator {
     /// Reports whether updates of a resource, or of one of its subresources, may change its usage.
     pub(crate) fn counts_updates(target: &Target<'_>) -> bool {
         let facts = target.resource;
-        match (facts.group, facts.plural, target.subresource) {
+        matches!(
+            (facts.group, facts.plural, target.subresource),
             ("", "pods", "" | "resize")
-            | ("", "services", "")
-            | ("", "persistentvolumeclaims", "" | "status")
-            | ("resource.k8s.io", "resourceclaims", "") => true,
-            _ => false,
-        }
+                | ("", "services", "")
+                | ("", "persistentvolumeclaims", "" | "status")
+                | ("resource.k8s.io", "resourceclaims", "")
+        )
     }
 
     /// Reports whether a request may change the usage.
@@ -101,7 +101,10 @@ impl Evaluator {
     pub(crate) fn is_in(&self, scope: &Scope<'_>, object: &dyn AnyObject) -> bool {
         match self {
             Self::Pods => typed::<Pod>(object).is_some_and(|it| pods::is_in(scope, it)),
-            Self::VolumeClaims => typed(object).is_some_and(|it| claims::is_in(scope, it)),
+            Self::VolumeClaims => {
+                let claim = typed::<PersistentVolumeClaim>(object);
+                claim.is_some_and(|it| claims::is_in(scope, it))
+            }
             _ => false,
         }
     }

@@ -188,15 +188,13 @@ impl Store {
                 name: &name,
                 options: &options,
                 selection,
-                admitting: admitting.as_ref().map(|(stores, resource, kind, subresource)| {
-                    Admitting {
-                        stores,
-                        resource,
-                        kind,
-                        subresource,
-                        options: Options::Delete(&options),
-                        view: None,
-                    }
+                admitting: admitting.as_ref().map(|it| Admitting {
+                    stores: &it.0,
+                    resource: it.1,
+                    kind: it.2,
+                    subresource: &it.3,
+                    options: Options::Delete(&options),
+                    view: None,
                 }),
             };
             store.delete_here(call).await

@@ -53,6 +53,11 @@ impl Stores {
         RequestContext::new(user, self.clock.now())
     }
 
+    /// Returns a generated name that begins with `base`, from the same source as those of objects.
+    pub fn new_name(&self, base: &str) -> String {
+        self.random.name(base)
+    }
+
     /// Returns what runs the end of writes, even if their request is dropped.
     pub fn finishing(&self) -> &Finishing {
         &self.finishing

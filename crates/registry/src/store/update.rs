@@ -7,13 +7,14 @@ use crate::storage::{Change, Changed, CreateRequest, Outcome};
 use crate::store::admission;
 use crate::store::admitting::{Admitted, Admitting};
 use crate::store::hooks::{AllBegun, Begin};
+use crate::store::kept_metadata::{keep_metadata, restore_metadata};
 use crate::store::stores::Stores;
 use crate::store::track_fields::{TrackFields, WithoutManagers, keep_times};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
 use crate::strategy::admission::Admission;
 use crate::strategy::context::RequestContext;
-use crate::strategy::facts::{Generation, MetadataUpdate, StatusKeeps};
+use crate::strategy::facts::{Generation, MetadataUpdate};
 use crate::strategy::object_fields::{equal_in, number_of, splice};
 use crate::strategy::object_write::ObjectChange;
 use crate::strategy::validate_metadata::{
@@ -21,7 +22,7 @@ use crate::strategy::validate_metadata::{
 };
 use crate::strategy::{BoxFuture, Strategy, warn};
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status, Str,
+    AnyObject, FieldError, FieldPath, GroupKind, ResourceVersion, Status, Str,
 };
 use kubist_storage::Guard;
 
@@ -295,51 +296,6 @@ impl Store {
             && new.meta().finalizers.is_empty()
             && !(self.is_namespaces() && super::namespaces::has_finalizers(new))
     }
-}
-
-/// Restores metadata that users can never change.
-fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
-    new.generation = old.generation;
-    if new.uid.is_empty() {
-        new.uid = old.uid.clone();
-    }
-    new.creation_timestamp = old.creation_timestamp;
-    if old.deletion_timestamp.is_some() {
-        new.deletion_timestamp = old.deletion_timestamp;
-    }
-    if new.deletion_grace_period_seconds.is_none() {
-        new.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
-    }
-}
-
-fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
-    match keeps {
-        StatusKeeps::Everything => {
-            let version = std::mem::take(&mut new.resource_version);
-            let uid = std::mem::take(&mut new.uid);
-            let managed_fields = std::mem::take(&mut new.managed_fields);
-            *new = old.clone();
-            new.managed_fields = managed_fields;
-            new.resource_version = version;
-            new.uid = uid;
-        }
-        StatusKeeps::Most => keep_most(new, old),
-        StatusKeeps::Labels => new.labels.clone_from(&old.labels),
-        StatusKeeps::Owners => new.owner_references.clone_from(&old.owner_references),
-        StatusKeeps::Nothing => {}
-    }
-}
-
-/// Restores metadata that upstream resets where only part of an object may change.
-pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
-    *new = ObjectMeta {
-        resource_version: std::mem::take(&mut new.resource_version),
-        uid: std::mem::take(&mut new.uid),
-        generate_name: std::mem::take(&mut new.generate_name),
-        managed_fields: std::mem::take(&mut new.managed_fields),
-        deletion_grace_period_seconds: new.deletion_grace_period_seconds,
-        ..old.clone()
-    };
 }
 
 /// One update over all its attempts.
