@@ -1,5 +1,5 @@
-//! The messages and functions of mutating policies: `Object{...}` says what an object shall have, and
-//! `JSONPatch{...}` is an operation on it.
+//! The messages and functions of mutating policies: `Object{...}` says what an object shall have,
+//! and `JSONPatch{...}` is an operation on it.
 
 use crate::cost::{CallCost, CallEstimate, Operands, STRING_TRAVERSAL};
 use crate::declared::{Declared, Field, Kind, Object};

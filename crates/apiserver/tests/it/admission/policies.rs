@@ -132,7 +132,8 @@ async fn expressions_know_the_request_the_namespace_and_the_rights_of_the_user()
     let mut world = World::with(Authorization::rbac()).await;
     let rules = json!({"validations": [
         {"expression": "request.userInfo.username == 'kubernetes-admin'"},
-        {"expression": "request.operation == 'CREATE' && request.resource.resource == 'configmaps'"},
+        {"expression": "request.operation == 'CREATE'"},
+        {"expression": "request.resource.resource == 'configmaps'"},
         {"expression": "namespaceObject.metadata.name == 'default' && oldObject == null"},
         {"expression": "authorizer.requestResource.check('delete').allowed()"},
         {"expression":
