@@ -10,7 +10,8 @@ use crate::node_restriction::NodeRestriction;
 use crate::pod_security::PodSecurity;
 use crate::pods::{
     AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
-    LimitPodHardAntiAffinityTopology, PodTopologyLabels, Priority, RuntimeClass,
+    LimitPodHardAntiAffinityTopology, NodeDeclaredFeatureValidator, PodResizeValidator,
+    PodTopologyLabels, Priority, RuntimeClass,
 };
 use crate::resource_quota::ResourceQuota;
 use crate::service_account::ServiceAccount;
@@ -98,9 +99,9 @@ static PLUGINS: [Named; 41] = [
     off("DenyServiceExternalIPs", Source::Built(|_| Arc::new(DenyServiceExternalIps))),
     on("PodTopologyLabels", Source::Built(|_| Arc::new(PodTopologyLabels))),
     on("PodGroupWorkloadExists", Source::Missing),
-    on("NodeDeclaredFeatureValidator", Source::Missing),
+    on("NodeDeclaredFeatureValidator", Source::Built(|_| Arc::new(NodeDeclaredFeatureValidator))),
     on("JobValidation", Source::Missing),
-    on("PodResizeValidator", Source::Always),
+    on("PodResizeValidator", Source::Built(|_| Arc::new(PodResizeValidator))),
     on("MutatingAdmissionPolicy", Source::Supplied),
     on("MutatingAdmissionWebhook", Source::Supplied),
     on("ValidatingAdmissionPolicy", Source::Supplied),
