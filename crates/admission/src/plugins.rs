@@ -10,7 +10,8 @@ use crate::node_restriction::NodeRestriction;
 use crate::pod_security::PodSecurity;
 use crate::pods::{
     AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
-    LimitPodHardAntiAffinityTopology, NodeDeclaredFeatureValidator, PodResizeValidator,
+    LimitPodHardAntiAffinityTopology, NodeDeclaredFeatureValidator, PodNodeSelector, PodResizeValidator,
+    PodTolerationRestriction,
     PodTopologyLabels, Priority, RuntimeClass,
 };
 use crate::resource_quota::ResourceQuota;
@@ -79,10 +80,10 @@ static PLUGINS: [Named; 41] = [
     off("AlwaysPullImages", Source::Built(|_| Arc::new(AlwaysPullImages))),
     off("ImagePolicyWebhook", Source::Missing),
     on("PodSecurity", Source::Built(|_| Arc::new(PodSecurity))),
-    off("PodNodeSelector", Source::Missing),
+    off("PodNodeSelector", Source::Built(|_| Arc::new(PodNodeSelector))),
     on("Priority", Source::Built(|_| Arc::new(Priority))),
     on("DefaultTolerationSeconds", Source::Built(|_| Arc::new(DefaultTolerationSeconds))),
-    off("PodTolerationRestriction", Source::Missing),
+    off("PodTolerationRestriction", Source::Built(|_| Arc::new(PodTolerationRestriction))),
     off("EventRateLimit", Source::Missing),
     off("ExtendedResourceToleration", Source::Built(|_| Arc::new(ExtendedResourceToleration))),
     on("DefaultStorageClass", Source::Built(|_| Arc::new(DefaultStorageClass))),

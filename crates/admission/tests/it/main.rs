@@ -7,6 +7,7 @@ mod limit_ranges;
 mod nodes;
 mod own_plugin;
 mod plugin_names;
+mod pod_placement;
 mod pod_security;
 mod pods;
 mod quotas;
