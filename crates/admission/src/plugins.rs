@@ -7,6 +7,7 @@ use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
 use crate::namespace_exists::NamespaceExists;
 use crate::node_restriction::NodeRestriction;
+use crate::owner_references::OwnerReferencesPermissionEnforcement;
 use crate::pod_security::PodSecurity;
 use crate::pods::{
     AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
@@ -89,7 +90,7 @@ static PLUGINS: [Named; 41] = [
     on("DefaultStorageClass", Source::Built(|_| Arc::new(DefaultStorageClass))),
     on("StorageObjectInUseProtection", Source::Built(|_| Arc::new(StorageObjectInUseProtection))),
     on("PodGroupProtection", Source::Missing),
-    off("OwnerReferencesPermissionEnforcement", Source::Missing),
+    off("OwnerReferencesPermissionEnforcement", Source::Built(|it| Arc::new(OwnerReferencesPermissionEnforcement(it)))),
     on("PersistentVolumeClaimResize", Source::Built(|_| Arc::new(PersistentVolumeClaimResize))),
     on("RuntimeClass", Source::Built(|_| Arc::new(RuntimeClass))),
     on("CertificateApproval", Source::Built(|it| Arc::new(CertificateApproval(it)))),

@@ -6,6 +6,7 @@ mod fixture;
 mod limit_ranges;
 mod nodes;
 mod own_plugin;
+mod owners;
 mod plugin_names;
 mod pod_placement;
 mod pod_security;
