@@ -27,6 +27,7 @@ mod limit_ranger;
 mod namespace_exists;
 mod node_restriction;
 mod objects;
+mod owner_references;
 mod plugins;
 mod pod_references;
 mod pod_resources;

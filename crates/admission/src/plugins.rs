@@ -7,10 +7,13 @@ use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
 use crate::namespace_exists::NamespaceExists;
 use crate::node_restriction::NodeRestriction;
+use crate::owner_references::OwnerReferencesPermissionEnforcement;
 use crate::pod_security::PodSecurity;
 use crate::pods::{
     AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
-    LimitPodHardAntiAffinityTopology, PodTopologyLabels, Priority, RuntimeClass,
+    LimitPodHardAntiAffinityTopology, NodeDeclaredFeatureValidator, PodNodeSelector, PodResizeValidator,
+    PodTolerationRestriction,
+    PodTopologyLabels, Priority, RuntimeClass,
 };
 use crate::resource_quota::ResourceQuota;
 use crate::service_account::ServiceAccount;
@@ -78,16 +81,16 @@ static PLUGINS: [Named; 41] = [
     off("AlwaysPullImages", Source::Built(|_| Arc::new(AlwaysPullImages))),
     off("ImagePolicyWebhook", Source::Missing),
     on("PodSecurity", Source::Built(|_| Arc::new(PodSecurity))),
-    off("PodNodeSelector", Source::Missing),
+    off("PodNodeSelector", Source::Built(|_| Arc::new(PodNodeSelector))),
     on("Priority", Source::Built(|_| Arc::new(Priority))),
     on("DefaultTolerationSeconds", Source::Built(|_| Arc::new(DefaultTolerationSeconds))),
-    off("PodTolerationRestriction", Source::Missing),
+    off("PodTolerationRestriction", Source::Built(|_| Arc::new(PodTolerationRestriction))),
     off("EventRateLimit", Source::Missing),
     off("ExtendedResourceToleration", Source::Built(|_| Arc::new(ExtendedResourceToleration))),
     on("DefaultStorageClass", Source::Built(|_| Arc::new(DefaultStorageClass))),
     on("StorageObjectInUseProtection", Source::Built(|_| Arc::new(StorageObjectInUseProtection))),
     on("PodGroupProtection", Source::Missing),
-    off("OwnerReferencesPermissionEnforcement", Source::Missing),
+    off("OwnerReferencesPermissionEnforcement", Source::Built(|it| Arc::new(OwnerReferencesPermissionEnforcement(it)))),
     on("PersistentVolumeClaimResize", Source::Built(|_| Arc::new(PersistentVolumeClaimResize))),
     on("RuntimeClass", Source::Built(|_| Arc::new(RuntimeClass))),
     on("CertificateApproval", Source::Built(|it| Arc::new(CertificateApproval(it)))),
@@ -98,9 +101,9 @@ static PLUGINS: [Named; 41] = [
     off("DenyServiceExternalIPs", Source::Built(|_| Arc::new(DenyServiceExternalIps))),
     on("PodTopologyLabels", Source::Built(|_| Arc::new(PodTopologyLabels))),
     on("PodGroupWorkloadExists", Source::Missing),
-    on("NodeDeclaredFeatureValidator", Source::Missing),
+    on("NodeDeclaredFeatureValidator", Source::Built(|_| Arc::new(NodeDeclaredFeatureValidator))),
     on("JobValidation", Source::Missing),
-    on("PodResizeValidator", Source::Always),
+    on("PodResizeValidator", Source::Built(|_| Arc::new(PodResizeValidator))),
     on("MutatingAdmissionPolicy", Source::Supplied),
     on("MutatingAdmissionWebhook", Source::Supplied),
     on("ValidatingAdmissionPolicy", Source::Supplied),

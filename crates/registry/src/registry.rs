@@ -111,6 +111,13 @@ impl Registry {
         let built_in = catalog::built_in(&registry, &config.runtime_config);
         let groups = catalog::with_more(&built_in, more);
         registry.custom_resources = Arc::new(CustomResources::new(groups));
+        let served = Arc::downgrade(&registry.custom_resources);
+        let find = move |api_version: &str, kind: &str| {
+            let served = served.upgrade().map(|it| it.served());
+            served.map_or_else(Vec::new, |it| it.of_kind(api_version, kind))
+        };
+        let is_first = registry.stores.find_served.set(Box::new(find)).is_ok();
+        debug_assert!(is_first, "the stores are new");
         registry
     }
 

@@ -17,7 +17,7 @@ pub(super) fn merge(first: &[Toleration], second: &[Toleration]) -> Vec<Tolerati
 }
 
 /// Reports whether a toleration tolerates everything that another one does.
-fn includes(one: &Toleration, other: &Toleration) -> bool {
+pub(super) fn includes(one: &Toleration, other: &Toleration) -> bool {
     if one == other {
         return true;
     }

@@ -27,6 +27,8 @@ fn the_default_plugins_are_in_upstreams_order() {
         "CertificateSubjectRestriction",
         "DefaultIngressClass",
         "PodTopologyLabels",
+        "NodeDeclaredFeatureValidator",
+        "PodResizeValidator",
         "ResourceQuota",
     ];
     assert_eq!(found, expected);

@@ -9,7 +9,6 @@ pub(crate) mod eviction;
 pub(crate) mod preparation;
 pub(crate) mod quality_of_service;
 pub(crate) mod resize;
-pub(crate) mod resize_admission;
 pub(crate) mod status;
 pub(crate) mod subresources;
 pub(crate) mod update;
@@ -18,9 +17,9 @@ pub(crate) mod validation;
 use crate::pod_spec::defaults::default_pod;
 use crate::pod_spec::{self, disabled_fields};
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{FieldError, FieldPath, Status};
+use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_registry::{
-    Admission, BoxFuture, ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy,
+    ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy,
     StrategyFacts, validate_metadata,
 };
 use std::borrow::Cow;
@@ -61,14 +60,6 @@ impl KindStrategy for Pods {
     }
     fn apply_defaults(&self, object: &mut Pod) {
         default_pod(object);
-    }
-    fn admit_update<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a Pod,
-        old: &'a Pod,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        Box::pin(resize_admission::admit(cx, new, old))
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Pod) {
         preparation::prepare(cx, new);

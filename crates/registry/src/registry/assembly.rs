@@ -16,7 +16,7 @@ use crate::stored::scheme::StoredKind;
 use hashbrown::HashMap;
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::GroupResource;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Creates the shared state of a registry, without any store yet.
 pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
@@ -44,6 +44,7 @@ pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
         clock: Arc::clone(&config.clock),
         finishing: Finishing::default(),
         admission: config.admission.clone(),
+        find_served: OnceLock::new(),
     }
 }
 

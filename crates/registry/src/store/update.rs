@@ -370,7 +370,6 @@ impl TryUpdate<'_> {
         store.check_version(&*new, current.revision(), request.name)?;
         let mut new = store.begin_update(request, new, old)?;
         keep_times(&mut *new, old);
-        store.strategy.admit_update(&of_kind, &*new, old).await?;
         let reserved = store.validate_admission(write, &*new, Some(old)).await?;
         self.begun.extend(reserved);
         if store.is_finished(&*new, old) {
