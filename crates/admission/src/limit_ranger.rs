@@ -97,7 +97,12 @@ async fn ranges(attributes: &Attributes<'_>) -> Result<Vec<Arc<dyn AnyObject>>, 
 /// Sets the requests and limits that containers omit, and notes that in an annotation.
 fn set_defaults(range: &LimitRange, pod: &mut Pod) {
     let (mut requests, mut limits) = (Amounts::new(), Amounts::new());
-    for limit in range.spec.limits.iter().filter(|it| it.type_ == "Container") {
+    for limit in range
+        .spec
+        .limits
+        .iter()
+        .filter(|it| it.type_ == "Container")
+    {
         requests.extend(limit.default_request.clone());
         limits.extend(limit.default.clone());
     }

@@ -11,9 +11,8 @@ use crate::owner_references::OwnerReferencesPermissionEnforcement;
 use crate::pod_security::PodSecurity;
 use crate::pods::{
     AlwaysPullImages, DefaultTolerationSeconds, ExtendedResourceToleration,
-    LimitPodHardAntiAffinityTopology, NodeDeclaredFeatureValidator, PodNodeSelector, PodResizeValidator,
-    PodTolerationRestriction,
-    PodTopologyLabels, Priority, RuntimeClass,
+    LimitPodHardAntiAffinityTopology, NodeDeclaredFeatureValidator, PodNodeSelector,
+    PodResizeValidator, PodTolerationRestriction, PodTopologyLabels, Priority, RuntimeClass,
 };
 use crate::resource_quota::ResourceQuota;
 use crate::service_account::ServiceAccount;
@@ -71,39 +70,105 @@ static PLUGINS: [Named; 41] = [
     off("AlwaysAdmit", Source::Built(|_| Arc::new(AlwaysAdmit))),
     off("NamespaceAutoProvision", Source::Missing),
     on("NamespaceLifecycle", Source::Always),
-    off("NamespaceExists", Source::Built(|_| Arc::new(NamespaceExists))),
-    off("LimitPodHardAntiAffinityTopology", Source::Built(|_| Arc::new(LimitPodHardAntiAffinityTopology))),
+    off(
+        "NamespaceExists",
+        Source::Built(|_| Arc::new(NamespaceExists)),
+    ),
+    off(
+        "LimitPodHardAntiAffinityTopology",
+        Source::Built(|_| Arc::new(LimitPodHardAntiAffinityTopology)),
+    ),
     on("LimitRanger", Source::Built(|_| Arc::new(LimitRanger))),
     // Upstream enables it by default.
-    off("ServiceAccount", Source::Built(|_| Arc::new(ServiceAccount))),
-    off("NodeRestriction", Source::Built(|it| Arc::new(NodeRestriction(it)))),
-    on("TaintNodesByCondition", Source::Built(|_| Arc::new(TaintNodesByCondition))),
-    off("AlwaysPullImages", Source::Built(|_| Arc::new(AlwaysPullImages))),
+    off(
+        "ServiceAccount",
+        Source::Built(|_| Arc::new(ServiceAccount)),
+    ),
+    off(
+        "NodeRestriction",
+        Source::Built(|it| Arc::new(NodeRestriction(it))),
+    ),
+    on(
+        "TaintNodesByCondition",
+        Source::Built(|_| Arc::new(TaintNodesByCondition)),
+    ),
+    off(
+        "AlwaysPullImages",
+        Source::Built(|_| Arc::new(AlwaysPullImages)),
+    ),
     off("ImagePolicyWebhook", Source::Missing),
     on("PodSecurity", Source::Built(|_| Arc::new(PodSecurity))),
-    off("PodNodeSelector", Source::Built(|_| Arc::new(PodNodeSelector))),
+    off(
+        "PodNodeSelector",
+        Source::Built(|_| Arc::new(PodNodeSelector)),
+    ),
     on("Priority", Source::Built(|_| Arc::new(Priority))),
-    on("DefaultTolerationSeconds", Source::Built(|_| Arc::new(DefaultTolerationSeconds))),
-    off("PodTolerationRestriction", Source::Built(|_| Arc::new(PodTolerationRestriction))),
+    on(
+        "DefaultTolerationSeconds",
+        Source::Built(|_| Arc::new(DefaultTolerationSeconds)),
+    ),
+    off(
+        "PodTolerationRestriction",
+        Source::Built(|_| Arc::new(PodTolerationRestriction)),
+    ),
     off("EventRateLimit", Source::Missing),
-    off("ExtendedResourceToleration", Source::Built(|_| Arc::new(ExtendedResourceToleration))),
-    on("DefaultStorageClass", Source::Built(|_| Arc::new(DefaultStorageClass))),
-    on("StorageObjectInUseProtection", Source::Built(|_| Arc::new(StorageObjectInUseProtection))),
+    off(
+        "ExtendedResourceToleration",
+        Source::Built(|_| Arc::new(ExtendedResourceToleration)),
+    ),
+    on(
+        "DefaultStorageClass",
+        Source::Built(|_| Arc::new(DefaultStorageClass)),
+    ),
+    on(
+        "StorageObjectInUseProtection",
+        Source::Built(|_| Arc::new(StorageObjectInUseProtection)),
+    ),
     on("PodGroupProtection", Source::Missing),
-    off("OwnerReferencesPermissionEnforcement", Source::Built(|it| Arc::new(OwnerReferencesPermissionEnforcement(it)))),
-    on("PersistentVolumeClaimResize", Source::Built(|_| Arc::new(PersistentVolumeClaimResize))),
+    off(
+        "OwnerReferencesPermissionEnforcement",
+        Source::Built(|it| Arc::new(OwnerReferencesPermissionEnforcement(it))),
+    ),
+    on(
+        "PersistentVolumeClaimResize",
+        Source::Built(|_| Arc::new(PersistentVolumeClaimResize)),
+    ),
     on("RuntimeClass", Source::Built(|_| Arc::new(RuntimeClass))),
-    on("CertificateApproval", Source::Built(|it| Arc::new(CertificateApproval(it)))),
-    on("CertificateSigning", Source::Built(|it| Arc::new(CertificateSigning(it)))),
+    on(
+        "CertificateApproval",
+        Source::Built(|it| Arc::new(CertificateApproval(it))),
+    ),
+    on(
+        "CertificateSigning",
+        Source::Built(|it| Arc::new(CertificateSigning(it))),
+    ),
     on("ClusterTrustBundleAttest", Source::Missing),
-    on("CertificateSubjectRestriction", Source::Built(|_| Arc::new(CertificateSubjectRestriction))),
-    on("DefaultIngressClass", Source::Built(|_| Arc::new(DefaultIngressClass))),
-    off("DenyServiceExternalIPs", Source::Built(|_| Arc::new(DenyServiceExternalIps))),
-    on("PodTopologyLabels", Source::Built(|_| Arc::new(PodTopologyLabels))),
+    on(
+        "CertificateSubjectRestriction",
+        Source::Built(|_| Arc::new(CertificateSubjectRestriction)),
+    ),
+    on(
+        "DefaultIngressClass",
+        Source::Built(|_| Arc::new(DefaultIngressClass)),
+    ),
+    off(
+        "DenyServiceExternalIPs",
+        Source::Built(|_| Arc::new(DenyServiceExternalIps)),
+    ),
+    on(
+        "PodTopologyLabels",
+        Source::Built(|_| Arc::new(PodTopologyLabels)),
+    ),
     on("PodGroupWorkloadExists", Source::Missing),
-    on("NodeDeclaredFeatureValidator", Source::Built(|_| Arc::new(NodeDeclaredFeatureValidator))),
+    on(
+        "NodeDeclaredFeatureValidator",
+        Source::Built(|_| Arc::new(NodeDeclaredFeatureValidator)),
+    ),
     on("JobValidation", Source::Missing),
-    on("PodResizeValidator", Source::Built(|_| Arc::new(PodResizeValidator))),
+    on(
+        "PodResizeValidator",
+        Source::Built(|_| Arc::new(PodResizeValidator)),
+    ),
     on("MutatingAdmissionPolicy", Source::Supplied),
     on("MutatingAdmissionWebhook", Source::Supplied),
     on("ValidatingAdmissionPolicy", Source::Supplied),

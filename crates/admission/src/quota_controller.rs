@@ -5,8 +5,8 @@
 //! before objects are stored, so a count may come between the two; therefore it is repeated shortly
 //! after admission has changed a quota.
 
-use crate::objects::typed;
 use crate::amounts::only;
+use crate::objects::typed;
 use crate::resource_quota::recount::{Resource, counted_by, used_by};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use kubist_api::core::v1::ResourceQuota;

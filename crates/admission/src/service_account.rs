@@ -117,16 +117,17 @@ async fn check(attributes: &Attributes<'_>) -> Result<(), Status> {
     }
     let account = account_of(attributes).await?;
     let enforces = account.metadata.annotations.get(ENFORCES);
-    let enforces = enforces.is_some_and(|it| {
-        matches!(it.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True")
-    });
+    let enforces = enforces
+        .is_some_and(|it| matches!(it.as_str(), "1" | "t" | "T" | "true" | "TRUE" | "True"));
     if !enforces {
         return Ok(());
     }
     let mountable = Mountable::of(&account);
     if is_ephemeral {
         // Upstream's error has no status of its own.
-        return mountable.check_ephemeral(pod).map_err(Status::unmapped_error);
+        return mountable
+            .check_ephemeral(pod)
+            .map_err(Status::unmapped_error);
     }
     mountable
         .check(pod)

@@ -139,8 +139,9 @@ pub use kubist_webhook as webhook;
 pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
 pub use {
-    kubist_admission as admission, kubist_apiserver as apiserver, kubist_authorization as authorization, kubist_kinds as kinds,
-    kubist_registry as registry, kubist_storage as storage,
+    kubist_admission as admission, kubist_apiserver as apiserver,
+    kubist_authorization as authorization, kubist_kinds as kinds, kubist_registry as registry,
+    kubist_storage as storage,
 };
 
 #[cfg(feature = "server")]

@@ -35,9 +35,7 @@ impl AdmissionPlugin for CertificateSubjectRestriction {
             Some(Ok(true)) => Err(attributes.forbidden(format_args!(
                 "use of {CLIENT_SIGNER} signer with {MASTERS} group is not allowed"
             ))),
-            Some(Err(why)) => {
-                Err(attributes.forbidden(format_args!("failed to parse CSR: {why}")))
-            }
+            Some(Err(why)) => Err(attributes.forbidden(format_args!("failed to parse CSR: {why}"))),
         };
         Box::pin(ready(result))
     }

@@ -103,7 +103,12 @@ mod tests {
 
     #[test]
     fn nodes_set_their_own_labels_and_those_of_others() {
-        for label in ["kubernetes.io/os", "x.node.kubernetes.io/y", "example.com/a", "a"] {
+        for label in [
+            "kubernetes.io/os",
+            "x.node.kubernetes.io/y",
+            "example.com/a",
+            "a",
+        ] {
             assert!(!is_forbidden(label), "{label}");
         }
         for label in [

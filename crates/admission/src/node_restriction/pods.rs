@@ -77,16 +77,14 @@ fn no_mirror(pod: &Pod, node: &str) -> Option<String> {
     if owner.controller != Some(true) {
         return Some(format!("{only} a controller owner reference set to itself"));
     }
-    (owner.block_owner_deletion == Some(true)).then(|| {
-        format!("node \"{node}\" must not set blockOwnerDeletion on an owner reference")
-    })
+    (owner.block_owner_deletion == Some(true))
+        .then(|| format!("node \"{node}\" must not set blockOwnerDeletion on an owner reference"))
 }
 
 fn delete(attributes: &Attributes<'_>, node: &str) -> Option<String> {
     let pod = attributes.old_typed::<Pod>()?;
-    (pod.spec.node_name != *node).then(|| {
-        format!("node \"{node}\" can only delete pods with spec.nodeName set to itself")
-    })
+    (pod.spec.node_name != *node)
+        .then(|| format!("node \"{node}\" can only delete pods with spec.nodeName set to itself"))
 }
 
 fn status(attributes: &Attributes<'_>, node: &str) -> Option<String> {

@@ -48,10 +48,14 @@ impl AdmissionPlugin for AlwaysPullImages {
             [] => Ok(()),
             [one] => Err(attributes.forbidden(one)),
             all => {
-                let texts = all.iter().map(|it| attributes.forbidden(it).message.to_string());
+                let texts = all
+                    .iter()
+                    .map(|it| attributes.forbidden(it).message.to_string());
                 let texts: Vec<String> = texts.collect();
                 // Upstream's aggregate has no status of its own.
-                Err(Status::unmapped_error(aggregate(&texts).unwrap_or_default()))
+                Err(Status::unmapped_error(
+                    aggregate(&texts).unwrap_or_default(),
+                ))
             }
         };
         Box::pin(ready(result))
@@ -105,7 +109,10 @@ fn others(pod: &Pod) -> Vec<String> {
     };
     let mut errors = of(
         "initContainers",
-        spec.init_containers.iter().map(|it| &it.image_pull_policy).collect(),
+        spec.init_containers
+            .iter()
+            .map(|it| &it.image_pull_policy)
+            .collect(),
     );
     let policies = spec.containers.iter().map(|it| &it.image_pull_policy);
     errors.extend(of("containers", policies.collect()));

@@ -159,10 +159,7 @@ async fn named_class(attributes: &Attributes<'_>, name: &str) -> Result<Values, 
     }
     let system = SYSTEM_CLASSES.iter().find(|(class, _)| *class == name);
     let system = system.map(|(class, value)| Values::plain(class, *value));
-    let missing = || {
-        attributes.forbidden(format_args!(
-            "no PriorityClass with name {name} was found"
-        ))
-    };
+    let missing =
+        || attributes.forbidden(format_args!("no PriorityClass with name {name} was found"));
     system.ok_or_else(missing)
 }

@@ -40,7 +40,8 @@ pub(super) fn counts_devices(limited: &str) -> bool {
 
 /// Reports whether a change of a claim's status may change its usage.
 pub(super) fn status_counts(new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) -> bool {
-    let allocated = |it: &PersistentVolumeClaim| it.status.allocated_resources.get(STORAGE).cloned();
+    let allocated =
+        |it: &PersistentVolumeClaim| it.status.allocated_resources.get(STORAGE).cloned();
     allocated(new) != allocated(old) || attribute_classes(new) != attribute_classes(old)
 }
 
@@ -146,13 +147,19 @@ mod tests {
         let mut claim = PersistentVolumeClaim::default();
         claim.spec.storage_class_name = Some("gold".into());
         let request = "1500m".parse().expect("it is a quantity");
-        claim.spec.resources.requests.insert(STORAGE.into(), request);
+        claim
+            .spec
+            .resources
+            .requests
+            .insert(STORAGE.into(), request);
         let expected = "count/persistentvolumeclaims=1,\
             gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,\
             gold.storageclass.storage.k8s.io/requests.storage=2,\
             persistentvolumeclaims=1,requests.storage=2";
         assert_eq!(text(&of_volume(&claim)), expected);
-        assert!(counts_volumes("gold.storageclass.storage.k8s.io/requests.storage"));
+        assert!(counts_volumes(
+            "gold.storageclass.storage.k8s.io/requests.storage"
+        ));
         assert!(!counts_volumes("requests.cpu"));
     }
 }

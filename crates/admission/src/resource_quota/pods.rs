@@ -206,7 +206,11 @@ mod tests {
     #[test]
     fn requests_count_twice_and_limits_once() {
         let pod = pod(
-            &[("cpu", "1"), ("hugepages-2Mi", "4Mi"), ("example.com/gpu", "2")],
+            &[
+                ("cpu", "1"),
+                ("hugepages-2Mi", "4Mi"),
+                ("example.com/gpu", "2"),
+            ],
             &[("cpu", "2"), ("hugepages-2Mi", "4Mi")],
         );
         let expected = "count/pods=1,cpu=1,hugepages-2Mi=4Mi,limits.cpu=2,pods=1,requests.cpu=1,\

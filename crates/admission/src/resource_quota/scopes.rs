@@ -25,11 +25,6 @@ impl<'a> Scope<'a> {
         named.chain(selected.map(Self::from))
     }
 
-    /// Reports whether it requires no more than that there is a value.
-    pub(crate) fn only_exists(&self) -> bool {
-        self.operator == "Exists"
-    }
-
     /// Reports whether it matches a value, or the absence of one.
     pub(crate) fn matches(&self, value: Option<&str>) -> bool {
         let is_listed = |value: &str| self.values.iter().any(|it| *it == *value);

@@ -28,7 +28,12 @@ pub(super) fn usage(service: &Service) -> Amounts {
     } else {
         0
     };
-    let numbers = [1, 1, i64::try_from(ports).unwrap_or(i64::MAX), i64::from(balances)];
+    let numbers = [
+        1,
+        1,
+        i64::try_from(ports).unwrap_or(i64::MAX),
+        i64::from(balances),
+    ];
     let numbers = numbers.map(Quantity::from);
     NAMES.map(Into::into).into_iter().zip(numbers).collect()
 }
@@ -42,10 +47,26 @@ mod tests {
     #[test]
     fn node_ports_count_by_what_will_be_allocated() {
         for (kind, allocates, expected) in [
-            ("ClusterIP", None, "services.loadbalancers=0,services.nodeports=0"),
-            ("NodePort", None, "services.loadbalancers=0,services.nodeports=2"),
-            ("LoadBalancer", None, "services.loadbalancers=1,services.nodeports=2"),
-            ("LoadBalancer", Some(false), "services.loadbalancers=1,services.nodeports=1"),
+            (
+                "ClusterIP",
+                None,
+                "services.loadbalancers=0,services.nodeports=0",
+            ),
+            (
+                "NodePort",
+                None,
+                "services.loadbalancers=0,services.nodeports=2",
+            ),
+            (
+                "LoadBalancer",
+                None,
+                "services.loadbalancers=1,services.nodeports=2",
+            ),
+            (
+                "LoadBalancer",
+                Some(false),
+                "services.loadbalancers=1,services.nodeports=1",
+            ),
         ] {
             let mut service = Service::default();
             service.spec.type_ = kind.into();

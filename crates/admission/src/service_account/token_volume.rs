@@ -44,7 +44,10 @@ pub(super) fn mount(pod: &mut Pod, volume: String) {
 }
 
 fn is_free(container: &Container) -> bool {
-    !container.volume_mounts.iter().any(|it| it.mount_path == PATH)
+    !container
+        .volume_mounts
+        .iter()
+        .any(|it| it.mount_path == PATH)
 }
 
 /// Returns the token, the certificate authority of the server and the namespace.

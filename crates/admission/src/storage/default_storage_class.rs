@@ -39,7 +39,10 @@ impl AdmissionPlugin for DefaultStorageClass {
                 claim.spec.storage_class_name.is_some()
                     || claim.metadata.annotations.contains_key(CLASS)
             };
-            if attributes.typed::<PersistentVolumeClaim>().is_none_or(has_class) {
+            if attributes
+                .typed::<PersistentVolumeClaim>()
+                .is_none_or(has_class)
+            {
                 return Ok(());
             }
             let objects = attributes.objects();

@@ -21,7 +21,10 @@ async fn containers_get_the_defaults_of_their_namespace() {
     }))
     .await;
     let created = fixture
-        .create(PODS, pod("p", json!({"resources": {"limits": {"memory": "2Gi"}}})))
+        .create(
+            PODS,
+            pod("p", json!({"resources": {"limits": {"memory": "2Gi"}}})),
+        )
         .await
         .expect("it is accepted");
     let resources = &created["spec"]["containers"][0]["resources"];

@@ -134,7 +134,11 @@ impl AdmissionPlugin for Seeing {
         });
         assert_eq!(options, Some(expected));
         assert!(matches!(attributes.options(), Options::Post(_)));
-        let served: Vec<&str> = attributes.equivalents().iter().map(|it| it.version).collect();
+        let served: Vec<&str> = attributes
+            .equivalents()
+            .iter()
+            .map(|it| it.version)
+            .collect();
         assert_eq!(served, ["v1"]);
         Box::pin(std::future::ready(Ok(())))
     }

@@ -14,7 +14,9 @@ struct Permitted(&'static [&'static str]);
 impl Authorizer for Permitted {
     fn authorize<'a>(&'a self, attributes: Attributes<'a>) -> BoxFuture<'a, Decision> {
         let what = match attributes.action {
-            Action::Resource(it) => format!("{} {}/{}", attributes.verb, it.resource, it.subresource),
+            Action::Resource(it) => {
+                format!("{} {}/{}", attributes.verb, it.resource, it.subresource)
+            }
             Action::Path(path) => path.to_owned(),
         };
         let decision = if self.0.contains(&what.as_str()) {

@@ -79,8 +79,10 @@ async fn templates_are_warned_of_and_audited() {
     created.expect("only its Pods are refused");
     assert_eq!(
         cx.take_warnings(),
-        ["would violate PodSecurity \"baseline:latest\": privileged (container \"c\" must not \
-          set securityContext.privileged=true)"]
+        [
+            "would violate PodSecurity \"baseline:latest\": privileged (container \"c\" must not \
+          set securityContext.privileged=true)"
+        ]
     );
     let noted = cx.take_annotations();
     let violations = &noted["pod-security.kubernetes.io/audit-violations"];

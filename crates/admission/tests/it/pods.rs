@@ -11,7 +11,8 @@ fn tolerations(pod: &Value) -> Vec<(String, String)> {
     let all = pod["spec"]["tolerations"].as_array();
     let all = all.into_iter().flatten();
     let text = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
-    all.map(|it| (text(it, "key"), text(it, "effect"))).collect()
+    all.map(|it| (text(it, "key"), text(it, "effect")))
+        .collect()
 }
 
 #[tokio::test]
@@ -155,7 +156,10 @@ async fn pods_mount_a_token_of_their_account_where_that_is_enabled() {
     assert_eq!(spec["imagePullSecrets"], json!([{"name": "pull"}]));
     let mount = &spec["containers"][0]["volumeMounts"][0];
     let path = "/var/run/secrets/kubernetes.io/serviceaccount";
-    assert_eq!((&mount["mountPath"], &mount["readOnly"]), (&json!(path), &json!(true)));
+    assert_eq!(
+        (&mount["mountPath"], &mount["readOnly"]),
+        (&json!(path), &json!(true))
+    );
     let volume = &spec["volumes"][0];
     assert_eq!(volume["name"], mount["name"]);
     let sources = volume["projected"]["sources"].as_array();

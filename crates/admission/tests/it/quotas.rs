@@ -30,7 +30,11 @@ async fn used(fixture: &Fixture) -> Value {
 
 #[tokio::test]
 async fn one_object_too_many_is_refused_in_upstreams_words() {
-    let fixture = fixture(json!({"count/configmaps": "2", "configmaps": "5"}), json!({})).await;
+    let fixture = fixture(
+        json!({"count/configmaps": "2", "configmaps": "5"}),
+        json!({}),
+    )
+    .await;
     for name in ["a", "b"] {
         let created = fixture.create(MAPS, config_map(name)).await;
         created.expect("there is room");
@@ -144,7 +148,9 @@ async fn an_update_is_charged_what_it_adds() {
     let hard = json!({"services": "5", "services.nodeports": "1"});
     let fixture = fixture(hard, json!({})).await;
     let service = |kind: &str, ports: &[i32]| {
-        let ports = ports.iter().map(|it| json!({"port": it, "name": format!("p{it}")}));
+        let ports = ports
+            .iter()
+            .map(|it| json!({"port": it, "name": format!("p{it}")}));
         json!({
             "metadata": {"name": "s"},
             "spec": {"type": kind, "ports": ports.collect::<Value>(), "selector": {"a": "b"}},

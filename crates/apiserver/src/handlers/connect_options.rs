@@ -31,7 +31,10 @@ pub(super) fn of(kind: &str, request: &Request, name: &str) -> Option<Box<dyn Me
             container: text("container"),
         }),
         "PodPortForwardOptions" => Box::new(PodPortForwardOptions {
-            ports: query.all("ports").filter_map(|it| it.parse().ok()).collect(),
+            ports: query
+                .all("ports")
+                .filter_map(|it| it.parse().ok())
+                .collect(),
         }),
         "PodProxyOptions" => Box::new(PodProxyOptions { path: path() }),
         "NodeProxyOptions" => Box::new(NodeProxyOptions { path: path() }),

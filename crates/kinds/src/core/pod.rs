@@ -19,8 +19,8 @@ use crate::pod_spec::{self, disabled_fields};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_registry::{
-    ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy,
-    StrategyFacts, validate_metadata,
+    ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy, StrategyFacts,
+    validate_metadata,
 };
 use std::borrow::Cow;
 

@@ -5,9 +5,7 @@ pub(crate) mod validation;
 use crate::shared::{self, metadata_checks};
 use kubist_api::networking::v1::Ingress;
 use kubist_apimachinery::{FieldError, FieldPath};
-use kubist_registry::{
-    ForKind, Generation, KindStrategy, StatusKeeps, Strategy, StrategyFacts,
-};
+use kubist_registry::{ForKind, Generation, KindStrategy, StatusKeeps, Strategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct Ingresses;

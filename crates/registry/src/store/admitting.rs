@@ -89,7 +89,11 @@ impl<'a> Admitted<'a> {
             resource: admitting.resource,
             subresource: admitting.subresource,
             kind: admitting.kind,
-            namespace: if is_namespace { self.name } else { self.namespace },
+            namespace: if is_namespace {
+                self.name
+            } else {
+                self.namespace
+            },
             name: self.name,
             dry_run: self.dry_run,
         }
@@ -125,9 +129,8 @@ impl Store {
             return Ok(());
         };
         let chain = &admitting.stores.admission;
-        let attributes = || {
-            Attributes::new(target, write.cx, admitting.stores).with_options(admitting.options)
-        };
+        let attributes =
+            || Attributes::new(target, write.cx, admitting.stores).with_options(admitting.options);
         let Some(view) = admitting.view else {
             let managers = new.meta().managed_fields.clone();
             let attributes = attributes().in_store(self, true);

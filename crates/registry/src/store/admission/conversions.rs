@@ -112,7 +112,6 @@ impl Attributes<'_> {
 
     /// Returns the kind of the objects.
     fn form(&self) -> &'static Kind {
-        self.store
-            .map_or(self.target().kind, |store| store.kind())
+        self.store.map_or(self.target().kind, |store| store.kind())
     }
 }
