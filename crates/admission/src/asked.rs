@@ -312,7 +312,11 @@ fn is_same(a: &ResourceFacts, b: &ResourceFacts) -> bool {
 fn version(target: &admission::Target<'_>, resource: &ResourceFacts) -> Matched {
     let own = target.kind.facts();
     let is_whole = (own.group, own.version, own.kind)
-        == (target.resource.group, target.resource.version, target.resource.kind);
+        == (
+            target.resource.group,
+            target.resource.version,
+            target.resource.kind,
+        );
     let kind = if is_whole {
         GroupVersionKind::new(resource.group, resource.version, resource.kind)
     } else {

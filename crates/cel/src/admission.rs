@@ -19,11 +19,7 @@ use crate::program::Program;
 ///
 /// # Errors
 /// Upstream's words for why it does not compile.
-pub fn compile(
-    environment: &Environment,
-    text: &str,
-    wanted: &[Type],
-) -> Result<Program, String> {
+pub fn compile(environment: &Environment, text: &str, wanted: &[Type]) -> Result<Program, String> {
     let program = environment.compile(text).map_err(|it| issues(&it))?;
     let found = program.output_type();
     if wanted.is_empty() || wanted.contains(found) {

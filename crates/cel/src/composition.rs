@@ -76,10 +76,16 @@ impl Variables {
     /// Returns the type of [`Self::NAME`] in expressions that use the variables so far.
     pub fn cel_type(&self) -> Type {
         let fields = self.entries.iter().map(|entry| {
-            let kind = entry.program.as_ref().map_or(&Type::Dyn, |it| it.output_type());
+            let kind = entry
+                .program
+                .as_ref()
+                .map_or(&Type::Dyn, |it| it.output_type());
             Field::new(&entry.name, Arc::new(declared(kind)))
         });
-        Type::Object(Arc::new(Object::new("kubernetes.variables", fields.collect())))
+        Type::Object(Arc::new(Object::new(
+            "kubernetes.variables",
+            fields.collect(),
+        )))
     }
 
     /// Returns the value that stands for the variables.
@@ -138,11 +144,7 @@ impl<'a, 'b> Composition<'a, 'b> {
     }
 
     /// Returns the value of a variable, which is evaluated now if it was not used yet.
-    fn variable(
-        &mut self,
-        name: &str,
-        budget: Budget<'_>,
-    ) -> Option<Result<Value<'a>, EvalError>> {
+    fn variable(&mut self, name: &str, budget: Budget<'_>) -> Option<Result<Value<'a>, EvalError>> {
         let mut entries = self.variables.entries.iter().take(self.visible);
         let at = entries.rposition(|it| &*it.name == name)?;
         if let Some(Some(known)) = self.values.values.get(at) {
@@ -167,7 +169,10 @@ impl<'a, 'b> Composition<'a, 'b> {
             Err(why) => return Err(failed("fails to compile", why)),
         };
         if self.values.depth + program.depth() > NESTING_MAX {
-            return Err(failed("fails to evaluate", &"variables are nested too deeply"));
+            return Err(failed(
+                "fails to evaluate",
+                &"variables are nested too deeply",
+            ));
         }
         self.values.depth += program.depth();
         let nested = Composition {

@@ -189,7 +189,10 @@ impl<'a> Evaluation<'a, '_> {
             fields.insert(Arc::clone(name), value);
         }
         let name = Arc::clone(&message.name);
-        Ok(Value::Map(Map(Repr::Message(Arc::new(Message { name, fields })))))
+        Ok(Value::Map(Map(Repr::Message(Arc::new(Message {
+            name,
+            fields,
+        })))))
     }
 
     fn map(&mut self, entries: &'a [MapEntry]) -> Outcome<'a> {

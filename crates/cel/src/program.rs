@@ -52,12 +52,7 @@ impl<'a> Activation<'a> {
 }
 
 impl Program {
-    pub(crate) const fn new(
-        plan: Plan,
-        estimate: CostEstimate,
-        output: Type,
-        depth: u32,
-    ) -> Self {
+    pub(crate) const fn new(plan: Plan, estimate: CostEstimate, output: Type, depth: u32) -> Self {
         Self {
             plan,
             estimate,

@@ -43,9 +43,8 @@ impl Conditions {
         conditions: &[MatchCondition],
         ignores_errors: bool,
     ) -> Self {
-        let compile = |it: &MatchCondition| {
-            Expression::compile(environment, &it.expression, &[Type::Bool])
-        };
+        let compile =
+            |it: &MatchCondition| Expression::compile(environment, &it.expression, &[Type::Bool]);
         Self {
             expressions: conditions.iter().map(compile).collect(),
             ignores_errors,
@@ -150,8 +149,10 @@ mod tests {
         let nested = |inner: &str| format!("{range}.all(x, {inner})");
         let deep = (0..6).fold("true".to_owned(), |inner, _| nested(&inner));
         let verdict = judged(&[&deep], false);
-        let why = format!("expression '{deep}' resulted in error: operation cancelled: actual cost \
-             limit exceeded");
+        let why = format!(
+            "expression '{deep}' resulted in error: operation cancelled: actual cost \
+             limit exceeded"
+        );
         assert_eq!(verdict, Verdict::Failed(why));
         assert!(matches!(
             judged(&[&deep, &deep, &deep], false),

@@ -107,7 +107,8 @@ impl Scope {
     }
 
     fn has(self, target: &Target<'_>) -> bool {
-        let is_namespace = (target.group, target.version, target.resource) == ("", "v1", "namespaces");
+        let is_namespace =
+            (target.group, target.version, target.resource) == ("", "v1", "namespaces");
         let is_outside = is_namespace || target.namespace.is_empty();
         match self {
             Self::Any => true,

@@ -64,9 +64,7 @@ impl Binding {
 impl Params {
     fn of(reference: &ParamRef) -> Self {
         let choice = match (reference.name.as_str(), reference.selector.as_deref()) {
-            ("", None) => {
-                Choice::Invalid("one of name or selector must be provided".to_owned())
-            }
+            ("", None) => Choice::Invalid("one of name or selector must be provided".to_owned()),
             ("", Some(selector)) => match Selector::try_from(selector) {
                 Ok(selector) => Choice::Selector(selector),
                 Err(error) => Choice::Invalid(error.to_string()),

@@ -74,7 +74,9 @@ impl MutatingPolicies {
                 is_dirty: false,
             };
             for invocation in &invocations {
-                changing.invoke(attributes, invocation, &mut refusals).await?;
+                changing
+                    .invoke(attributes, invocation, &mut refusals)
+                    .await?;
             }
             changing.end(attributes);
         }

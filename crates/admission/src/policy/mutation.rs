@@ -47,7 +47,9 @@ impl Mutation {
                 &spec.match_conditions,
                 failure_policy == Some("Ignore"),
             ),
-            steps: steps.filter_map(|it| CompiledStep::of(it, &with_patches)).collect(),
+            steps: steps
+                .filter_map(|it| CompiledStep::of(it, &with_patches))
+                .collect(),
             is_reinvoked: *spec.reinvocation_policy == *"IfNeeded",
             variables,
         };
@@ -96,7 +98,11 @@ impl Mutation {
 
 impl CompiledStep {
     fn of(step: &Step, environment: &Environment) -> Option<Self> {
-        match (&*step.patch_type, &step.json_patch, &step.apply_configuration) {
+        match (
+            &*step.patch_type,
+            &step.json_patch,
+            &step.apply_configuration,
+        ) {
             ("JSONPatch", Some(patch), _) => {
                 let wanted = [admission::json_patch_type()];
                 let expression = Expression::compile(environment, &patch.expression, &wanted);

@@ -59,9 +59,7 @@ pub(super) fn resource(
     let found = source.and_then(|it| it.resource(group, version, &kind.kind));
     found.map(Some).ok_or_else(|| {
         let kind = &kind.kind;
-        format!(
-            "failed to find resource referenced by paramKind: '{group}/{version}, Kind={kind}'"
-        )
+        format!("failed to find resource referenced by paramKind: '{group}/{version}, Kind={kind}'")
     })
 }
 

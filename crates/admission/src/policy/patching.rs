@@ -60,9 +60,8 @@ fn check_fields(object: &Json) -> Result<(), Unpatched> {
     let Some(mut decoded) = kind.and_then(|it| it.new_object()) else {
         return Ok(());
     };
-    let refused = |why: &dyn fmt::Display| {
-        Unpatched::Refused(Box::new(Status::internal_error(why)))
-    };
+    let refused =
+        |why: &dyn fmt::Display| Unpatched::Refused(Box::new(Status::internal_error(why)));
     let mut cx = DecodeContext::new().strict();
     let merged = merge_json(&mut *decoded, object.to_string().as_bytes(), &mut cx);
     merged.map_err(|error| refused(&error))?;
@@ -70,7 +69,10 @@ fn check_fields(object: &Json) -> Result<(), Unpatched> {
     if problems.is_empty() {
         return Ok(());
     }
-    Err(refused(&format_args!("strict decoding error: {}", problems.join(", "))))
+    Err(refused(&format_args!(
+        "strict decoding error: {}",
+        problems.join(", ")
+    )))
 }
 
 fn operation(item: &Value<'_>) -> Result<Json, Unpatched> {
@@ -218,7 +220,10 @@ fn check_types(value: &Value<'_>, path: &str) -> Result<(), Unpatched> {
     if errors.is_empty() {
         return Ok(());
     }
-    Err(Unpatched::Failed(format!("type mismatch: {}", errors.join("\n"))))
+    Err(Unpatched::Failed(format!(
+        "type mismatch: {}",
+        errors.join("\n")
+    )))
 }
 
 fn misplaced(

@@ -23,8 +23,16 @@ impl Refusals {
         binding: Option<&Binding>,
         why: &str,
     ) {
-        let what = if binding.is_some() { "binding" } else { "policy" };
-        self.add(policy, binding, &format!("failed to configure {what}: {why}"));
+        let what = if binding.is_some() {
+            "binding"
+        } else {
+            "policy"
+        };
+        self.add(
+            policy,
+            binding,
+            &format!("failed to configure {what}: {why}"),
+        );
     }
 
     /// Notes that an expression of a policy failed.
@@ -57,10 +65,12 @@ impl Refusals {
             status.reason = "Invalid".into();
         }
         let details = status.details.get_or_insert_default();
-        details.causes.extend(self.messages.iter().map(|it| StatusCause {
-            message: it.as_str().into(),
-            ..StatusCause::default()
-        }));
+        details
+            .causes
+            .extend(self.messages.iter().map(|it| StatusCause {
+                message: it.as_str().into(),
+                ..StatusCause::default()
+            }));
         Err(status)
     }
 }

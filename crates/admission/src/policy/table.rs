@@ -89,7 +89,9 @@ impl PolicyTable {
     /// Adds or replaces a validating policy.
     pub fn put_validating(&self, of: &ValidatingAdmissionPolicy) {
         let (name, policy) = validating(of);
-        change(&self.validating, |kind| drop(kind.policies.insert(name, policy)));
+        change(&self.validating, |kind| {
+            drop(kind.policies.insert(name, policy))
+        });
     }
 
     /// Removes a validating policy, if it is there.
@@ -106,7 +108,9 @@ impl PolicyTable {
     /// Adds or replaces a binding of a validating policy.
     pub fn put_validating_binding(&self, of: &ValidatingAdmissionPolicyBinding) {
         let (name, binding) = validating_binding(of);
-        change(&self.validating, |kind| drop(kind.bindings.insert(name, binding)));
+        change(&self.validating, |kind| {
+            drop(kind.bindings.insert(name, binding))
+        });
     }
 
     /// Removes a binding of a validating policy, if it is there.
@@ -123,7 +127,9 @@ impl PolicyTable {
     /// Adds or replaces a mutating policy.
     pub fn put_mutating(&self, of: &MutatingAdmissionPolicy) {
         let (name, policy) = mutating(of);
-        change(&self.mutating, |kind| drop(kind.policies.insert(name, policy)));
+        change(&self.mutating, |kind| {
+            drop(kind.policies.insert(name, policy))
+        });
     }
 
     /// Removes a mutating policy, if it is there.
@@ -140,7 +146,9 @@ impl PolicyTable {
     /// Adds or replaces a binding of a mutating policy.
     pub fn put_mutating_binding(&self, of: &MutatingAdmissionPolicyBinding) {
         let (name, binding) = mutating_binding(of);
-        change(&self.mutating, |kind| drop(kind.bindings.insert(name, binding)));
+        change(&self.mutating, |kind| {
+            drop(kind.bindings.insert(name, binding))
+        });
     }
 
     /// Removes a binding of a mutating policy, if it is there.

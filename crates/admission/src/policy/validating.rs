@@ -243,7 +243,11 @@ impl Judging<'_, '_> {
         if policy.fails_open {
             return;
         }
-        let what = if binding.is_some() { "binding" } else { "policy" };
+        let what = if binding.is_some() {
+            "binding"
+        } else {
+            "policy"
+        };
         self.denials.push(Denial {
             policy: policy.name.clone(),
             binding: binding.map(|it| it.name.clone()),

@@ -5,7 +5,7 @@ use super::definition::Policy;
 use super::verdicts::{Annotation, Decision, Verdicts};
 use crate::expressions::{Conditions, Evaluator, Expression, Inputs, POLICY_BUDGET, Verdict};
 use kubist_api::admissionregistration::v1::{
-    AuditAnnotation, Validation as Rule, ValidatingAdmissionPolicy,
+    AuditAnnotation, ValidatingAdmissionPolicy, Validation as Rule,
 };
 use kubist_apimachinery::Str;
 use kubist_cel::admission::Uses;

@@ -28,7 +28,10 @@ pub(super) enum Decision {
 /// What an audit annotation says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Annotation {
-    Publish { key: Str, value: String },
+    Publish {
+        key: Str,
+        value: String,
+    },
     /// It failed, and so does the request.
     Failed(String),
 }

@@ -79,7 +79,9 @@ impl Answer {
     ) -> Result<Self, Unusable> {
         if response.uid != *uid {
             let (wanted, found) = (quote(uid), quote(&response.uid));
-            return Err(invalid(format!("expected response.uid={wanted}, got {found}")));
+            return Err(invalid(format!(
+                "expected response.uid={wanted}, got {found}"
+            )));
         }
         let wanted = format!("{GROUP}/v1");
         if meta.api_version != wanted || meta.kind != KIND {
@@ -140,9 +142,8 @@ mod tests {
     use super::*;
 
     fn read(response: &str, is_mutating: bool) -> Result<bool, String> {
-        let body = format!(
-            r#"{{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"{response}}}"#
-        );
+        let body =
+            format!(r#"{{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"{response}}}"#);
         read_body(&body, is_mutating)
     }
 
@@ -161,7 +162,10 @@ mod tests {
         let other = r#","response":{"uid":"v","allowed":true}"#;
         let why = r#"expected response.uid="u", got "v""#;
         assert_eq!(read(other, false), Err(why.to_owned()));
-        assert_eq!(read("", false), Err("webhook response was absent".to_owned()));
+        assert_eq!(
+            read("", false),
+            Err("webhook response was absent".to_owned())
+        );
         let why = "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, \
                    got /, Kind=";
         let no_kind = r#"{"response":{"uid":"u","allowed":true}}"#;

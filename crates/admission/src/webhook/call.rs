@@ -61,10 +61,7 @@ impl Texts {
     ///
     /// # Errors
     /// An object cannot be converted.
-    pub(super) async fn of(
-        attributes: &Attributes<'_>,
-        matched: &Matched,
-    ) -> Result<Self, Status> {
+    pub(super) async fn of(attributes: &Attributes<'_>, matched: &Matched) -> Result<Self, Status> {
         Ok(Self {
             object: asked::text(attributes, Side::New, matched).await?,
             old: asked::text(attributes, Side::Old, matched).await?,
@@ -99,13 +96,17 @@ impl Review<'_> {
         let response = self.call(body).await?;
         let answer = Answer::read(version, uid, self.is_mutating, &response);
         let answer = answer.map_err(|unusable| match unusable {
-            Unusable::Undecodable(why) => self.not_called(&format!("failed to call webhook: {why}")),
+            Unusable::Undecodable(why) => {
+                self.not_called(&format!("failed to call webhook: {why}"))
+            }
             Unusable::Invalid(why) => {
                 self.not_called(&format!("received invalid webhook response: {why}"))
             }
         })?;
         for (name, value) in &answer.annotations {
-            asked.cx().annotate(format!("{}/{name}", hook.name), &**value);
+            asked
+                .cx()
+                .annotate(format!("{}/{name}", hook.name), &**value);
         }
         for warning in &answer.warnings {
             asked.cx().warn(&**warning);
@@ -124,9 +125,10 @@ impl Review<'_> {
         };
         let caller = self.parts.caller.as_deref();
         let caller = caller.ok_or_else(|| failed(&WebhookError::NoCaller))?;
-        let client = hook.endpoint.client(caller).map_err(|error| {
-            self.not_called(&format!("could not get REST client: {error}"))
-        })?;
+        let client = hook
+            .endpoint
+            .client(caller)
+            .map_err(|error| self.not_called(&format!("could not get REST client: {error}")))?;
         let call = WebhookCall {
             body: body.into(),
             response_bytes_max: ANSWER_BYTES_MAX,

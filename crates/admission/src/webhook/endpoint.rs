@@ -54,7 +54,9 @@ fn config_of(client: &WebhookClientConfig) -> Result<WebhookConfig, WebhookError
         }),
         (None, Some(url)) => WebhookTarget::Url(url.to_string()),
         (None, None) => {
-            return Err(invalid("webhook configuration must have either service or URL"));
+            return Err(invalid(
+                "webhook configuration must have either service or URL",
+            ));
         }
     };
     let bundle = &client.ca_bundle;

@@ -46,7 +46,9 @@ impl MutatingWebhooks {
         let mut memory = Reinvoked::<Str>::begin(Self::NAME, attributes);
         let mut outcome = Ok(());
         for (index, hook) in hooks.iter().enumerate() {
-            outcome = self.call(&asked, attributes, &mut memory, (index, &**hook)).await;
+            outcome = self
+                .call(&asked, attributes, &mut memory, (index, &**hook))
+                .await;
             if outcome.is_err() {
                 break;
             }

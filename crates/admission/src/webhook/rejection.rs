@@ -1,8 +1,8 @@
 //! The answer to a client whose request a webhook refused or did not answer, as upstream words it.
 
+use kubist_apimachinery::Str;
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{STATUS_FAILURE, STATUS_SUCCESS, Status};
-use kubist_apimachinery::Str;
 
 /// The lowest code of a failure.
 const BAD_REQUEST: i32 = 400;

@@ -131,10 +131,7 @@ fn mutating(of: &MutatingWebhookConfiguration) -> Configured {
     (name.clone(), hooks.collect())
 }
 
-fn change(
-    hooks: &RwLock<Arc<Hooks>>,
-    change: impl FnOnce(&mut BTreeMap<Str, Vec<Arc<Hook>>>),
-) {
+fn change(hooks: &RwLock<Arc<Hooks>>, change: impl FnOnce(&mut BTreeMap<Str, Vec<Arc<Hook>>>)) {
     let mut hooks = hooks.write();
     let mut all = hooks.by_configuration.clone();
     change(&mut all);

@@ -2,8 +2,8 @@
 
 use crate::authorization::authorizer::Authorization;
 use kubist_admission::{
-    MutatingPolicies, MutatingWebhooks, PolicyParts, PolicyTable, ValidatingPolicies, ValidatingWebhooks,
-    WebhookParts, WebhookTable,
+    MutatingPolicies, MutatingWebhooks, PolicyParts, PolicyTable, ValidatingPolicies,
+    ValidatingWebhooks, WebhookParts, WebhookTable,
 };
 use kubist_registry::WebhookCaller;
 use kubist_registry::admission::AdmissionPlugin;

@@ -27,18 +27,27 @@ macro_rules! followed {
     };
 }
 
-followed!(ClusterRole, put_cluster_role, clear_cluster_roles, |policy, _namespace, name| policy
-    .remove_cluster_role(name));
-followed!(Role, put_role, clear_roles, |policy, namespace, name| policy
-    .remove_role(namespace, name));
+followed!(
+    ClusterRole,
+    put_cluster_role,
+    clear_cluster_roles,
+    |policy, _namespace, name| policy.remove_cluster_role(name)
+);
+followed!(Role, put_role, clear_roles, |policy, namespace, name| {
+    policy.remove_role(namespace, name)
+});
 followed!(
     ClusterRoleBinding,
     put_cluster_role_binding,
     clear_cluster_role_bindings,
     |policy, _namespace, name| policy.remove_cluster_role_binding(name)
 );
-followed!(RoleBinding, put_role_binding, clear_role_bindings, |policy, namespace, name| policy
-    .remove_role_binding(namespace, name));
+followed!(
+    RoleBinding,
+    put_role_binding,
+    clear_role_bindings,
+    |policy, namespace, name| policy.remove_role_binding(namespace, name)
+);
 
 /// Follows the roles and bindings of a registry. Never returns.
 ///

@@ -21,8 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-const VALIDATING: &str =
-    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+const VALIDATING: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const MUTATING: &str = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /// What a webhook answers to a review, given its request.
@@ -143,7 +142,9 @@ impl World {
 
     async fn merge(&mut self, path: &str, patch: &Value) -> Answer {
         let media_type = "application/merge-patch+json";
-        self.client.ask("PATCH", path, media_type, patch.to_string()).await
+        self.client
+            .ask("PATCH", path, media_type, patch.to_string())
+            .await
     }
 
     async fn put(&mut self, path: &str, object: &Value) -> Answer {

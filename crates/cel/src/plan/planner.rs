@@ -2,8 +2,8 @@
 
 use super::constants;
 use super::{
-    Attribute, Base, BindNode, CallNode, Callee, Conditional, FoldNode, MapEntry, MessageNode, Node,
-    Plan, Qualifier, QualifierKey,
+    Attribute, Base, BindNode, CallNode, Callee, Conditional, FoldNode, MapEntry, MessageNode,
+    Node, Plan, Qualifier, QualifierKey,
 };
 use crate::cel_type::{Name, Type};
 use crate::check::checker::{Checked, Reference};

@@ -244,7 +244,9 @@ impl<'a> Map<'a> {
             Repr::Variables => Vec::new(),
             Repr::Message(message) => {
                 let names = message.fields.keys();
-                names.map(|it| Value::String(Text::Shared(Arc::clone(it)))).collect()
+                names
+                    .map(|it| Value::String(Text::Shared(Arc::clone(it))))
+                    .collect()
             }
             Repr::Shared(entries) => entries.keys().map(Key::value).collect(),
             Repr::View(entries, declared) => match &declared.kind {
@@ -268,7 +270,9 @@ impl<'a> Map<'a> {
     pub(crate) fn first(&self) -> Option<(Value<'a>, Result<Value<'a>, EvalError>)> {
         let key = match &self.0 {
             Repr::Shared(entries) => entries.keys().next()?.value(),
-            Repr::View(..) | Repr::Message(_) | Repr::Variables => self.keys().into_iter().next()?,
+            Repr::View(..) | Repr::Message(_) | Repr::Variables => {
+                self.keys().into_iter().next()?
+            }
         };
         let value = self.find(&key).map(Option::unwrap_or_default);
         Some((key, value))

@@ -58,7 +58,9 @@ fn a_variable_has_the_type_of_its_expression() {
     assert_eq!(type_of("variables.a").as_deref(), Ok("list(int)"));
     assert_eq!(type_of("variables.b").as_deref(), Ok("map(string, string)"));
     assert_eq!(type_of("variables.c").as_deref(), Ok("dyn"));
-    let error = type_of("variables.d").expect_err("it is not there").to_string();
+    let error = type_of("variables.d")
+        .expect_err("it is not there")
+        .to_string();
     assert!(error.contains("undefined field 'd'"), "{error}");
 }
 
@@ -70,7 +72,10 @@ fn a_variable_that_fails_fails_where_it_is_used() {
     assert_eq!(value, Err(why.to_owned()));
     let (value, ..) = evaluated(&all, "variables.b == 1");
     let why = value.expect_err("it does not compile");
-    assert!(why.starts_with("composited variable \"b\" fails to compile: "), "{why}");
+    assert!(
+        why.starts_with("composited variable \"b\" fails to compile: "),
+        "{why}"
+    );
     let (value, ..) = evaluated(&all, "true || variables.a == 1");
     assert_eq!(value.as_deref(), Ok("true"));
 }
@@ -81,7 +86,9 @@ fn variables_that_use_each_other_do_not_overflow_a_small_stack() {
     let deep = format!("{}variables.v0{}", "(".repeat(100), ")".repeat(100));
     let handle = thread.spawn(move || {
         let mut variables = Variables::new();
-        let first = with(&variables).compile("x").map_err(|error| error.to_string());
+        let first = with(&variables)
+            .compile("x")
+            .map_err(|error| error.to_string());
         variables.push("v0", first);
         for index in 1..60 {
             let name = format!("v{index}");
@@ -90,14 +97,19 @@ fn variables_that_use_each_other_do_not_overflow_a_small_stack() {
             let program = with(&variables).compile(&text);
             variables.push(&name, program.map_err(|error| error.to_string()));
         }
-        let program = with(&variables).compile("variables.v59").expect("it compiles");
+        let program = with(&variables)
+            .compile("variables.v59")
+            .expect("it compiles");
         let activation = Activation::new().bind("x", Value::Int(1));
         let mut values = VariableValues::new();
         let budget = Budget::default();
         let evaluated = program.evaluate_composed(&activation, &variables, &mut values, budget);
         evaluated.value.map(drop).map_err(|error| error.to_string())
     });
-    let evaluated = handle.expect("it starts").join().expect("it does not overflow");
+    let evaluated = handle
+        .expect("it starts")
+        .join()
+        .expect("it does not overflow");
     let why = evaluated.expect_err("it is too deep");
     assert!(why.contains("nested too deeply"), "{why}");
 }

@@ -11,8 +11,27 @@ use std::collections::BTreeSet;
 const CONDITIONS_MAX: usize = 64;
 /// The words that no variable is named by.
 const RESERVED: [&str; 21] = [
-    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function",
-    "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while",
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// Checks expressions. Those that were stored before may use what a newer server had.
@@ -125,7 +144,11 @@ impl<'a> Expressions<'a> {
             if name.trim().is_empty() {
                 errors.push(FieldError::required(&at, "name is not specified"));
             } else if !is_identifier(name) {
-                errors.push(FieldError::invalid(&at, name, "must be a valid CEL identifier"));
+                errors.push(FieldError::invalid(
+                    &at,
+                    name,
+                    "must be a valid CEL identifier",
+                ));
             }
             let at = path.child("expression");
             if variable.expression.trim().is_empty() {
@@ -148,7 +171,11 @@ impl<'a> Expressions<'a> {
             authorizer: may.authorizer,
         };
         let is_known = self.known.contains(text);
-        let environment = if is_known { admission::stored(uses) } else { admission::new(uses) };
+        let environment = if is_known {
+            admission::stored(uses)
+        } else {
+            admission::new(uses)
+        };
         admission::compile(&self.extended(environment, may), text, wanted)
     }
 

@@ -70,7 +70,11 @@ fn check_named(errors: &mut Errors, rule: &NamedRuleWithOperations, path: &Field
     for ((index, name), twice) in rule.resource_names.iter().enumerate().zip(twice) {
         let at = at.index(index);
         let problems = NameRule::PathSegment.check(name, false);
-        errors.extend(problems.into_iter().map(|it| FieldError::invalid(&at, name, it)));
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(&at, name, it)),
+        );
         if twice {
             errors.push(FieldError::duplicate(&at, name));
         }
@@ -91,14 +95,22 @@ pub(super) fn check_param_kind(errors: &mut Errors, of: &ParamKind, path: &Field
     let version = of.api_version.as_str();
     match version.split('/').collect::<Vec<_>>()[..] {
         [""] => errors.push(FieldError::required(&at, "")),
-        ["", ""] => errors.push(FieldError::invalid(&at, version, "version must be specified")),
+        ["", ""] => errors.push(FieldError::invalid(
+            &at,
+            version,
+            "version must be specified",
+        )),
         [only] => joined(errors, only, &at, validate_name::dns1035_label),
         [group, name] => {
             if !group.is_empty() {
                 joined(errors, group, &at, validate_name::dns1123_subdomain);
             }
             if name.is_empty() {
-                errors.push(FieldError::invalid(&at, version, "version must be specified"));
+                errors.push(FieldError::invalid(
+                    &at,
+                    version,
+                    "version must be specified",
+                ));
             } else {
                 joined(errors, name, &at, validate_name::dns1035_label);
             }
@@ -138,7 +150,11 @@ pub(super) fn check_param_ref(errors: &mut Errors, of: Option<&ParamRef>, path: 
     if by_name {
         let at = path.child("name");
         let problems = NameRule::PathSegment.check(&of.name, false);
-        errors.extend(problems.into_iter().map(|it| FieldError::invalid(&at, &of.name, it)));
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(&at, &of.name, it)),
+        );
         if by_selector.is_some() {
             errors.push(FieldError::forbidden(&at, EXCLUSIVE));
         }
@@ -151,7 +167,10 @@ pub(super) fn check_param_ref(errors: &mut Errors, of: Option<&ParamRef>, path: 
         }
     }
     if !by_name && by_selector.is_none() {
-        errors.push(FieldError::required(path, "one of name or selector must be specified"));
+        errors.push(FieldError::required(
+            path,
+            "one of name or selector must be specified",
+        ));
     }
     let at = path.child("parameterNotFoundAction");
     match of.parameter_not_found_action.as_deref() {

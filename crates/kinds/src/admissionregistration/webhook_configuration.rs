@@ -78,7 +78,9 @@ impl KindStrategy for ValidatingWebhooks {
     ) -> Vec<FieldError> {
         let conditions = |it: &ValidatingWebhookConfiguration| {
             let webhooks = it.webhooks.iter();
-            webhooks.map(|it| it.match_conditions.clone()).collect::<Vec<_>>()
+            webhooks
+                .map(|it| it.match_conditions.clone())
+                .collect::<Vec<_>>()
         };
         let (of_new, of_old) = (conditions(new), conditions(old));
         check_validating(new, &Old::of(&of_old, of_new == of_old))
@@ -105,7 +107,9 @@ impl KindStrategy for MutatingWebhooks {
     ) -> Vec<FieldError> {
         let conditions = |it: &MutatingWebhookConfiguration| {
             let webhooks = it.webhooks.iter();
-            webhooks.map(|it| it.match_conditions.clone()).collect::<Vec<_>>()
+            webhooks
+                .map(|it| it.match_conditions.clone())
+                .collect::<Vec<_>>()
         };
         let (of_new, of_old) = (conditions(new), conditions(old));
         check_mutating(new, &Old::of(&of_old, of_new == of_old))

@@ -70,7 +70,10 @@ async fn a_configuration_is_merged_by_the_type_of_the_object() {
          'side', image: 's'}]}}}}",
     );
     let patch = json!({"spec": {"mutations": steps}});
-    assert_eq!(world.merge(&format!("{POLICIES}/p"), &patch).await.code, 200);
+    assert_eq!(
+        world.merge(&format!("{POLICIES}/p"), &patch).await.code,
+        200
+    );
     super::settle().await;
     let answer = world.client.post(DEPLOYMENTS, &deployment()).await;
     assert_eq!(answer.code, 201, "{}", answer.json());

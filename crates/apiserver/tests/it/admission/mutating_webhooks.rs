@@ -47,7 +47,9 @@ async fn a_webhook_that_asks_for_it_sees_later_changes_in_a_second_round() {
     first["reinvocationPolicy"] = "IfNeeded".into();
     let mut world = world(&[first, hook("b")]).await;
     world.script("/a", |request| {
-        let count = request["object"]["data"].as_object().map_or(0, |it| it.len());
+        let count = request["object"]["data"]
+            .as_object()
+            .map_or(0, |it| it.len());
         let patch = [json!({"op": "add", "path": "/data/seen", "value": count.to_string()})];
         patched(&json!(patch))
     });
@@ -55,7 +57,10 @@ async fn a_webhook_that_asks_for_it_sees_later_changes_in_a_second_round() {
         patched(&json!([{"op": "add", "path": "/data/late", "value": "b"}]))
     });
     let answer = world.create_map("m").await;
-    assert_eq!(answer.json()["data"], json!({"a": "1", "late": "b", "seen": "3"}));
+    assert_eq!(
+        answer.json()["data"],
+        json!({"a": "1", "late": "b", "seen": "3"})
+    );
     let reviews = world.reviews();
     assert_eq!(reviews.len(), 3, "the second is not called again");
     world.server.shutdown().await;

@@ -46,7 +46,10 @@ pub(super) async fn bind(world: &mut World, of_policy: &Value, of_binding: &Valu
 /// Creates a config map, and returns the code and the message of the answer.
 async fn created(world: &mut World, name: &str) -> (u16, String) {
     let answer = world.create_map(name).await;
-    let message = answer.json()["message"].as_str().unwrap_or_default().to_owned();
+    let message = answer.json()["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     (answer.code, message)
 }
 
@@ -62,7 +65,10 @@ async fn a_violation_is_refused_with_the_names_of_policy_and_binding() {
     let status = answer.json();
     let why = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed expression: \
                object.data.a != '1'";
-    assert_eq!(status["message"], format!("configmaps \"m\" is forbidden: {why}"));
+    assert_eq!(
+        status["message"],
+        format!("configmaps \"m\" is forbidden: {why}")
+    );
     assert_eq!(status["reason"], "Invalid");
     assert_eq!(status["details"]["causes"], json!([{"message": why}]));
     world.server.shutdown().await;
@@ -174,7 +180,10 @@ async fn a_policy_that_refuses_everything_can_be_deleted() {
     });
     bind(&mut world, &rules, &json!({})).await;
     assert_eq!(world.create_map("m").await.code, 422);
-    assert_eq!(world.client.delete(&format!("{BINDINGS}/b")).await.code, 200);
+    assert_eq!(
+        world.client.delete(&format!("{BINDINGS}/b")).await.code,
+        200
+    );
     settle().await;
     assert_eq!(world.create_map("m").await.code, 201);
     world.server.shutdown().await;

@@ -26,7 +26,10 @@ fn parameters(name: &str, forbidden: &str) -> Value {
 
 async fn refusal(world: &mut World) -> Option<String> {
     let answer = world.create_map("m").await;
-    let message = answer.json()["message"].as_str().unwrap_or_default().to_owned();
+    let message = answer.json()["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     let (_, why) = message.split_once("denied request: ")?;
     Some(why.to_owned())
 }
@@ -59,7 +62,10 @@ async fn each_selected_object_is_a_set_of_parameters() {
         "parameterNotFoundAction": "Allow",
     }});
     bind(&mut world, &rules("ConfigMap"), &reference).await;
-    assert_eq!(refusal(&mut world).await.as_deref(), Some("forbidden by two"));
+    assert_eq!(
+        refusal(&mut world).await.as_deref(),
+        Some("forbidden by two")
+    );
     assert_eq!(world.client.delete(&format!("{MAPS}/two")).await.code, 200);
     assert_eq!(refusal(&mut world).await, None);
     world.server.shutdown().await;

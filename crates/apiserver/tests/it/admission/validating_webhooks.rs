@@ -7,7 +7,9 @@ const KIND: &str = "ValidatingWebhookConfiguration";
 
 async fn world(hooks: &[Value]) -> World {
     let mut world = World::new().await;
-    world.configure(VALIDATING, &configuration(KIND, hooks)).await;
+    world
+        .configure(VALIDATING, &configuration(KIND, hooks))
+        .await;
     world
 }
 
@@ -38,7 +40,10 @@ async fn a_review_has_the_request_and_its_objects() {
     let request = &reviews[0]["request"];
     assert_eq!(request["operation"], "CREATE");
     assert_eq!(request["resource"]["resource"], "configmaps");
-    assert_eq!(request["requestKind"], json!({"group": "", "version": "v1", "kind": "ConfigMap"}));
+    assert_eq!(
+        request["requestKind"],
+        json!({"group": "", "version": "v1", "kind": "ConfigMap"})
+    );
     assert_eq!(request["name"], "m");
     assert_eq!(request["namespace"], "default");
     assert_eq!(request["object"]["data"], json!({"a": "1"}));
@@ -47,7 +52,10 @@ async fn a_review_has_the_request_and_its_objects() {
     assert_eq!(request["options"]["kind"], "CreateOptions");
     assert_eq!(request["userInfo"]["username"], "kubernetes-admin");
     let uid = request["object"]["metadata"]["uid"].as_str();
-    assert!(uid.is_some_and(|it| !it.is_empty()), "it is the final object");
+    assert!(
+        uid.is_some_and(|it| !it.is_empty()),
+        "it is the final object"
+    );
     world.server.shutdown().await;
 }
 

@@ -14,7 +14,11 @@ pub(super) fn check_validating(spec: &ValidatingAdmissionPolicyBindingSpec) -> E
     let (mut errors, path) = (Errors::new(), FieldPath::new("spec"));
     let (params, matched) = (spec.param_ref.as_deref(), spec.match_resources.as_deref());
     check(&mut errors, &spec.policy_name, params, matched);
-    check_actions(&mut errors, &spec.validation_actions, &path.child("validationActions"));
+    check_actions(
+        &mut errors,
+        &spec.validation_actions,
+        &path.child("validationActions"),
+    );
     errors
 }
 

@@ -24,7 +24,10 @@ pub(super) fn check(
     if let Some(kind) = &spec.param_kind {
         check_param_kind(&mut errors, kind, &path.child("paramKind"));
     }
-    let (constraints, at) = (spec.match_constraints.as_deref(), path.child("matchConstraints"));
+    let (constraints, at) = (
+        spec.match_constraints.as_deref(),
+        path.child("matchConstraints"),
+    );
     check_constraints(&mut errors, constraints, &at);
     matching::check_mutating(&mut errors, constraints, &at);
     let known = of_old.into_iter().flat_map(texts);
@@ -47,7 +50,12 @@ pub(super) fn check(
         check_mutation(&mut errors, &expressions, mutation, &path);
     }
     let at = path.child("reinvocationPolicy");
-    rules::word(&mut errors, &spec.reinvocation_policy, &["IfNeeded", "Never"], &at);
+    rules::word(
+        &mut errors,
+        &spec.reinvocation_policy,
+        &["IfNeeded", "Never"],
+        &at,
+    );
     errors
 }
 
@@ -70,13 +78,21 @@ fn check_mutation(
     path: &FieldPath,
 ) {
     let patch = of.json_patch.as_deref().map(|it| it.expression.trim());
-    let config = of.apply_configuration.as_deref().map(|it| it.expression.trim());
+    let config = of
+        .apply_configuration
+        .as_deref()
+        .map(|it| it.expression.trim());
     let (patch, config) = (("jsonPatch", patch), ("applyConfiguration", config));
     let (own, other, wanted) = match of.patch_type.as_str() {
         "JSONPatch" => (patch, config, admission::json_patch_type()),
         "ApplyConfiguration" => (config, patch, admission::apply_configuration_type()),
         _ => {
-            rules::word(errors, &of.patch_type, &PATCH_TYPES, &path.child("patchType"));
+            rules::word(
+                errors,
+                &of.patch_type,
+                &PATCH_TYPES,
+                &path.child("patchType"),
+            );
             return;
         }
     };
@@ -84,7 +100,11 @@ fn check_mutation(
     if other.1.is_some() {
         let detail = format!("must not be specified when patchType is {}", of.patch_type);
         let shown = format!("{{{}}}", other.0);
-        errors.push(FieldError::invalid(&path.child(other.0), shown.as_str(), detail));
+        errors.push(FieldError::invalid(
+            &path.child(other.0),
+            shown.as_str(),
+            detail,
+        ));
     }
 }
 

@@ -4,7 +4,7 @@ use crate::admissionregistration::expressions::{Expressions, May};
 use crate::admissionregistration::matching::{check_constraints, check_param_kind};
 use crate::shared::rules::{self, Errors};
 use kubist_api::admissionregistration::v1::{
-    AuditAnnotation, Validation, ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec,
+    AuditAnnotation, ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec, Validation,
 };
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 use kubist_cel::Type;
@@ -57,7 +57,12 @@ pub(super) fn check(
         let path = path.child("validations").index(index);
         check_validation(&mut errors, &expressions, validation, &path);
     }
-    check_annotations(&mut errors, &expressions, new, &path.child("auditAnnotations"));
+    check_annotations(
+        &mut errors,
+        &expressions,
+        new,
+        &path.child("auditAnnotations"),
+    );
     errors
 }
 
@@ -69,7 +74,10 @@ fn texts(spec: &ValidatingAdmissionPolicySpec) -> impl Iterator<Item = &str> {
     let validations = validations.flat_map(|it| [&*it.expression, &*it.message_expression]);
     let annotations = spec.audit_annotations.iter();
     let annotations = annotations.map(|it| it.value_expression.trim());
-    conditions.chain(variables).chain(validations).chain(annotations)
+    conditions
+        .chain(variables)
+        .chain(validations)
+        .chain(annotations)
 }
 
 fn check_validation(
@@ -96,7 +104,11 @@ fn check_validation(
     if !text.is_empty() && text.trim().is_empty() {
         errors.push(FieldError::invalid(&at, text, empty));
     } else if text.trim().contains(['\n', '\r']) {
-        errors.push(FieldError::invalid(&at, text, "must not contain line breaks"));
+        errors.push(FieldError::invalid(
+            &at,
+            text,
+            "must not contain line breaks",
+        ));
     }
     if let Some(reason) = &of.reason {
         rules::one_of(errors, reason, &REASONS, &path.child("reason"));
@@ -117,7 +129,12 @@ fn check_annotations(
     let twice = rules::repeats(all.iter().map(|it| &it.key));
     for ((index, annotation), twice) in all.iter().enumerate().zip(twice) {
         let path = path.index(index);
-        check_annotation(errors, expressions, (&policy.metadata.name, annotation), &path);
+        check_annotation(
+            errors,
+            expressions,
+            (&policy.metadata.name, annotation),
+            &path,
+        );
         if twice {
             errors.push(FieldError::duplicate(&path.child("key"), &annotation.key));
         }
@@ -140,7 +157,10 @@ fn check_annotation(
     }
     let (text, at) = (of.value_expression.trim(), path.child("valueExpression"));
     if text.is_empty() {
-        errors.push(FieldError::required(&at, "valueExpression is not specified"));
+        errors.push(FieldError::required(
+            &at,
+            "valueExpression is not specified",
+        ));
     } else if text.len() > ANNOTATION_BYTES_MAX {
         let detail = format!("must not exceed {ANNOTATION_BYTES_MAX} bytes in length");
         errors.push(FieldError::required(&at, detail));
@@ -219,8 +239,14 @@ mod tests {
         });
         let found = problems(&rules);
         assert_eq!(found.len(), 2);
-        assert!(found[0].contains("undeclared reference to 'variables'"), "{found:?}");
-        assert!(found[1].contains("undeclared reference to 'params'"), "{found:?}");
+        assert!(
+            found[0].contains("undeclared reference to 'variables'"),
+            "{found:?}"
+        );
+        assert!(
+            found[1].contains("undeclared reference to 'params'"),
+            "{found:?}"
+        );
         let rules = json!({
             "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
             "matchConditions": [{"name": "p", "expression": "params == null"}],
