@@ -14,7 +14,7 @@ mod request_form;
 
 pub(crate) use self::access::AccessQuestions;
 pub(crate) use self::conditions::{Conditions, Verdict};
-pub(crate) use self::evaluator::{Evaluator, Halt, POLICY_BUDGET};
+pub(crate) use self::evaluator::{Evaluator, POLICY_BUDGET};
 pub(crate) use self::expression::Expression;
 pub(crate) use self::inputs::Inputs;
 pub(crate) use self::request_form::RequestForm;

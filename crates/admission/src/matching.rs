@@ -9,4 +9,4 @@ mod rule;
 
 pub(crate) use self::criteria::{Criteria, Labels, Matched};
 pub(crate) use self::index::ResourceIndex;
-pub(crate) use self::rule::{Operations, Rule, Target};
+pub(crate) use self::rule::{Operations, Target};
