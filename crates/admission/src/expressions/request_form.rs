@@ -135,7 +135,7 @@ mod tests {
     fn bob() -> User {
         User {
             name: "bob".into(),
-            groups: vec!["g<1>".into()],
+            groups: vec!["g1".into()],
             ..User::default()
         }
     }
@@ -154,7 +154,7 @@ mod tests {
                 r#""requestKind":{"group":"","version":"v1","kind":"ConfigMap"},"#,
                 r#""requestResource":{"group":"","version":"v1","resource":"configmaps"},"#,
                 r#""name":"a","namespace":"default","operation":"CREATE","#,
-                r#""userInfo":{"username":"bob","groups":["g\u003c1\u003e"]},"#,
+                r#""userInfo":{"username":"bob","groups":["g1"]},"#,
                 r#""object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}},"#,
                 r#""oldObject":null,"dryRun":false,"#,
                 r#""options":{"kind":"CreateOptions","apiVersion":"meta.k8s.io/v1"}}}"#,

@@ -70,10 +70,11 @@ async fn a_webhook_that_asks_for_it_sees_later_changes_in_a_second_round() {
 async fn a_patch_that_does_not_fit_is_refused() {
     let mut world = world(&[hook("a")]).await;
     world.script("/a", |request| {
-        patched(match request["name"].as_str() {
-            Some("type") => &json!([{"op": "replace", "path": "/data", "value": 3}]),
-            _ => &json!([{"op": "remove", "path": "/data/missing"}]),
-        })
+        let patch = match request["name"].as_str() {
+            Some("type") => json!([{"op": "replace", "path": "/data", "value": 3}]),
+            _ => json!([{"op": "remove", "path": "/data/missing"}]),
+        };
+        patched(&patch)
     });
     for name in ["type", "path"] {
         let answer = world.create_map(name).await;

@@ -103,7 +103,7 @@ async fn what_selectors_and_conditions_leave_out_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_dry_run_is_refused_where_a_webhook_has_side_effects() {
+async fn a_dry_run_is_sent_as_such() {
     let mut world = world(&[hook("a")]).await;
     world.script("/a", allow);
     let path = format!("{MAPS}?dryRun=All");
@@ -127,5 +127,82 @@ async fn webhooks_are_never_sent_configurations_of_webhooks() {
     assert_eq!(answer.code, 200);
     settle().await;
     assert_eq!(world.create_map("m").await.code, 201);
+    world.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_object_is_sent_in_the_version_that_the_rule_names() {
+    let version = |name: &str| {
+        json!({
+            "name": name, "served": true, "storage": name == "v1", "schema": {
+                "openAPIV3Schema": {"type": "object", "properties": {
+                    "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+                }},
+            },
+        })
+    };
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "gates.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "gates", "kind": "Gate"},
+            "versions": [version("v1"), version("v1beta1")],
+        },
+    });
+    let mut equivalent = hook("a");
+    equivalent["rules"] = json!([{
+        "operations": ["CREATE"], "apiGroups": ["example.com"], "apiVersions": ["v1beta1"],
+        "resources": ["gates"],
+    }]);
+    let mut exact = hook("b");
+    exact["rules"] = equivalent["rules"].clone();
+    exact["matchPolicy"] = "Exact".into();
+    let mut world = world(&[equivalent, exact]).await;
+    world.script("", allow);
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(world.client.post(path, &definition).await.code, 201);
+    let gates = "/apis/example.com/v1/namespaces/default/gates";
+    while world.client.get(gates).await.code != 200 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let gate = json!({
+        "apiVersion": "example.com/v1", "kind": "Gate", "metadata": {"name": "g"}, "spec": {},
+    });
+    assert_eq!(world.client.post(gates, &gate).await.code, 201);
+    let reviews = world.reviews();
+    assert_eq!(reviews.len(), 1, "the exact one does not match");
+    let request = &reviews[0]["request"];
+    assert_eq!(request["kind"]["version"], "v1beta1");
+    assert_eq!(request["resource"]["version"], "v1beta1");
+    assert_eq!(request["requestKind"]["version"], "v1");
+    assert_eq!(request["object"]["apiVersion"], "example.com/v1beta1");
+    world.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn deletions_and_their_collections_are_sent_with_what_is_deleted() {
+    let mut on_delete = hook("a");
+    on_delete["rules"][0]["operations"] = json!(["DELETE"]);
+    let mut world = world(&[on_delete]).await;
+    world.script("/a", |request| {
+        let name = &request["oldObject"]["metadata"]["name"];
+        Ok(json!({"allowed": name != "kept"}))
+    });
+    for name in ["kept", "other", "third"] {
+        assert_eq!(world.create_map(name).await.code, 201);
+    }
+    let answer = world.client.delete(&format!("{MAPS}/kept")).await;
+    assert_eq!(answer.code, 400, "{}", answer.json());
+    let message = r#"admission webhook "a.example.com" denied the request without explanation"#;
+    assert_eq!(answer.json()["message"], message);
+    assert_eq!(world.client.delete(&format!("{MAPS}/other")).await.code, 200);
+    let reviews = world.reviews();
+    let request = &reviews[0]["request"];
+    assert_eq!(request["operation"], "DELETE");
+    assert_eq!(request["object"], json!(null));
+    assert_eq!(request["options"]["kind"], "DeleteOptions");
+    assert_eq!(world.client.delete(MAPS).await.code, 400);
+    assert_eq!(world.client.get(&format!("{MAPS}/kept")).await.code, 200);
     world.server.shutdown().await;
 }
