@@ -1,5 +1,6 @@
 //! `Config`: how a server listens, whom it authenticates, and its limits.
 
+use crate::admission::DynamicAdmission;
 use crate::audit::Audit;
 use crate::authentication::authenticator::StaticToken;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
@@ -62,6 +63,9 @@ pub struct Config {
     pub authorization: Authorization,
     /// Records requests by a policy, as upstream's audit log. Default: none.
     pub audit: Option<Audit>,
+    /// The stored webhooks and policies, which the server follows; their plugins must be in the
+    /// chain of the registry. Default: none, and they are not obeyed.
+    pub admission: Option<DynamicAdmission>,
     /// Is told of every request, without its bodies. Default: nobody.
     pub observer: Option<Arc<dyn RequestObserver>>,
     /// The seed of audit ids, token ids, and of the lengths of watches, for runs that can be
@@ -135,6 +139,7 @@ impl Default for Config {
             anonymous_health: true,
             authorization: Authorization::default(),
             audit: None,
+            admission: None,
             observer: None,
             seed: None,
             requests_max: REQUESTS_MAX,

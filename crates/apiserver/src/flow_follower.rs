@@ -2,7 +2,7 @@
 //! and says in the status of each schema whether its level exists.
 
 use crate::filters::flow_control::FlowControl;
-use crate::following::{Follower, follow, load};
+use crate::following::{Followed, follow, load};
 use kubist_api::flowcontrol::v1::{FlowSchema, FlowSchemaCondition, PriorityLevelConfiguration};
 use kubist_apimachinery::{AnyObject, Resource, Status, Time};
 use kubist_flow_control::Configuration;
@@ -45,8 +45,8 @@ impl FlowFollower {
             known: Mutex::default(),
             changed: Notify::new(),
         };
-        load::<PriorityLevelConfiguration>(registry, &follower).await?;
-        load::<FlowSchema>(registry, &follower).await?;
+        load::<PriorityLevelConfiguration, _>(registry, &follower).await?;
+        load::<FlowSchema, _>(registry, &follower).await?;
         Ok(follower)
     }
 
@@ -56,8 +56,8 @@ impl FlowFollower {
     /// Can be dropped at any time.
     pub(crate) async fn run(&self, registry: &Registry) {
         tokio::join!(
-            follow::<PriorityLevelConfiguration>(registry, self),
-            follow::<FlowSchema>(registry, self),
+            follow::<PriorityLevelConfiguration, _>(registry, self),
+            follow::<FlowSchema, _>(registry, self),
             self.write_conditions(registry),
             self.of.run(),
         );
@@ -173,25 +173,25 @@ impl UpdatedObject for Conditioned {
     }
 }
 
-impl Follower<FlowSchema> for FlowFollower {
-    fn replace(&self, all: &[&FlowSchema]) {
-        self.change(|known| {
+impl Followed<FlowFollower> for FlowSchema {
+    fn put(&self, to: &FlowFollower) {
+        to.change(|known| put(known, self));
+    }
+
+    fn remove(from: &FlowFollower, _namespace: &str, name: &str) {
+        from.change(|known| {
+            known.configuration.remove_schema(name);
+            known.schemas.remove(name);
+        });
+    }
+
+    fn replace(of: &FlowFollower, all: &[&Self]) {
+        of.change(|known| {
             known.configuration.clear_schemas();
             known.schemas.clear();
             for schema in all {
                 put(known, schema);
             }
-        });
-    }
-
-    fn put(&self, schema: &FlowSchema) {
-        self.change(|known| put(known, schema));
-    }
-
-    fn remove(&self, schema: &FlowSchema) {
-        self.change(|known| {
-            known.configuration.remove_schema(&schema.metadata.name);
-            known.schemas.remove(&*schema.metadata.name);
         });
     }
 }
@@ -202,21 +202,21 @@ fn put(known: &mut Known, schema: &FlowSchema) {
     known.schemas.insert(name, schema.clone());
 }
 
-impl Follower<PriorityLevelConfiguration> for FlowFollower {
-    fn replace(&self, all: &[&PriorityLevelConfiguration]) {
-        self.change(|known| {
+impl Followed<FlowFollower> for PriorityLevelConfiguration {
+    fn put(&self, to: &FlowFollower) {
+        to.change(|known| known.configuration.put_level(self.clone()));
+    }
+
+    fn remove(from: &FlowFollower, _namespace: &str, name: &str) {
+        from.change(|known| known.configuration.remove_level(name));
+    }
+
+    fn replace(of: &FlowFollower, all: &[&Self]) {
+        of.change(|known| {
             known.configuration.clear_levels();
             for &level in all {
                 known.configuration.put_level(level.clone());
             }
         });
-    }
-
-    fn put(&self, level: &PriorityLevelConfiguration) {
-        self.change(|known| known.configuration.put_level(level.clone()));
-    }
-
-    fn remove(&self, level: &PriorityLevelConfiguration) {
-        self.change(|known| known.configuration.remove_level(&level.metadata.name));
     }
 }

@@ -5,6 +5,7 @@ mod access;
 pub(crate) mod call;
 mod componentstatuses;
 mod connect;
+mod connect_options;
 pub(crate) mod context;
 mod create;
 mod delete;

@@ -43,6 +43,7 @@
     reason = "the error of the server side is the Status that the client gets"
 )]
 
+mod admission;
 pub mod audit;
 mod authentication;
 mod authorization;
@@ -64,6 +65,7 @@ mod server;
 mod shutdown;
 mod webhook;
 
+pub use admission::DynamicAdmission;
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };

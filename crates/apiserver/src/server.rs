@@ -84,6 +84,9 @@ pub enum StartError {
     /// The stored flow schemas and priority levels, which the server is to obey, could not be read.
     #[error("cannot read the stored flow schemas and priority levels")]
     Flows(#[source] Box<Status>),
+    /// The stored webhooks and policies, which the server is to obey, could not be read.
+    #[error("cannot read the stored webhooks and policies")]
+    Admission(#[source] Box<Status>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),

@@ -84,6 +84,8 @@ pub struct Object {
     escaped: Vec<u32>,
     /// Reports whether functions of a library own the type.
     is_foreign: bool,
+    /// Reports whether the type has every field, of any type.
+    is_dynamic: bool,
 }
 
 /// A field of an object.
@@ -155,6 +157,15 @@ impl Object {
             fields,
             escaped,
             is_foreign: false,
+            is_dynamic: false,
+        }
+    }
+
+    /// Creates an object type that has every field, of any type.
+    pub(crate) fn dynamic(name: &str) -> Self {
+        Self {
+            is_dynamic: true,
+            ..Self::new(name, Vec::new())
         }
     }
 
@@ -169,6 +180,11 @@ impl Object {
     /// Reports whether the type belongs to a library.
     pub(crate) const fn is_foreign(&self) -> bool {
         self.is_foreign
+    }
+
+    /// Reports whether the type has every field.
+    pub(crate) const fn is_dynamic(&self) -> bool {
+        self.is_dynamic
     }
 
     /// Returns the fields, sorted by name.

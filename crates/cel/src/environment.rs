@@ -91,6 +91,14 @@ impl Environment {
         extended
     }
 
+    /// Returns this environment with the messages and functions of patches: `Object{...}`,
+    /// `JSONPatch{...}` and `jsonpatch.escapeKey`.
+    pub fn with_patches(&self) -> Self {
+        let mut extended = self.with_functions(library::patches::functions());
+        extended.scope.has_patches = true;
+        extended
+    }
+
     /// Returns this environment with what estimates the sizes of variables.
     pub fn with_sizes(&self, sizes: impl SizeEstimator + 'static) -> Self {
         Self {
@@ -131,6 +139,7 @@ impl Environment {
             plan,
             estimate(&ast, &checked, &*self.sizes),
             output,
+            u32::from(ast.depth(ast.root).0),
         ))
     }
 }

@@ -4,10 +4,13 @@ pub(crate) mod attributes;
 pub(crate) mod calls;
 pub(crate) mod folds;
 
+use crate::composition::Composition;
 use crate::error::EvalError;
-use crate::plan::{MapEntry, Node};
+use crate::plan::{MapEntry, MessageNode, Node};
+use crate::value::map::{Message, Repr};
 use crate::value::{Key, List, Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What an evaluation may use.
 #[derive(Clone, Copy)]
@@ -46,6 +49,8 @@ pub(crate) struct Evaluation<'a, 'b> {
     pub(crate) cost: u64,
     pub(crate) steps: u64,
     pub(crate) budget: Budget<'b>,
+    /// The variables that are evaluated when they are used.
+    pub(crate) composition: Option<Composition<'a, 'b>>,
 }
 
 impl<'a> Evaluation<'a, '_> {
@@ -112,6 +117,11 @@ impl<'a> Evaluation<'a, '_> {
                 self.charge(crate::cost::MAP_CREATION)?;
                 map
             }
+            Node::Message(message) => {
+                let created = self.message(message);
+                self.charge(crate::cost::MESSAGE_CREATION)?;
+                created
+            }
             Node::Fold(fold) => self.fold(fold),
             Node::Bind(bind) => self.bind(bind),
         }
@@ -165,6 +175,24 @@ impl<'a> Evaluation<'a, '_> {
             }
         }
         Ok(Value::List(List::from(values)))
+    }
+
+    fn message(&mut self, message: &'a MessageNode) -> Outcome<'a> {
+        let mut fields = BTreeMap::new();
+        for (name, node, is_optional) in &message.fields {
+            let value = match (self.node(node)?, is_optional) {
+                (Value::Optional(None), true) => continue,
+                (Value::Optional(Some(value)), true) => (*value).clone(),
+                (other, true) => return Err(invalid_optional("entry", &other)),
+                (value, false) => value,
+            };
+            fields.insert(Arc::clone(name), value);
+        }
+        let name = Arc::clone(&message.name);
+        Ok(Value::Map(Map(Repr::Message(Arc::new(Message {
+            name,
+            fields,
+        })))))
     }
 
     fn map(&mut self, entries: &'a [MapEntry]) -> Outcome<'a> {

@@ -26,8 +26,10 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+pub mod admission;
 mod cel_type;
 mod check;
+mod composition;
 pub mod cost;
 mod costing;
 pub mod declared;
@@ -46,6 +48,7 @@ mod syntax;
 mod value;
 
 pub use cel_type::{Name, Parameter, Type};
+pub use composition::{VariableValues, Variables};
 pub use environment::{Environment, Version};
 pub use error::{CompileError, EvalError, Issue};
 pub use escape::{escape, unescape};

@@ -11,6 +11,7 @@ mod format;
 mod ip;
 mod lists;
 mod optionals;
+pub(crate) mod patches;
 mod quantity;
 mod regex;
 mod semver;

@@ -33,6 +33,7 @@ pub(crate) enum Node {
     Member(Box<(Self, BTreeSet<Key<'static>>)>),
     List(Box<[(Self, bool)]>),
     Map(Box<[MapEntry]>),
+    Message(Box<MessageNode>),
     Fold(Box<FoldNode>),
     /// A variable that is evaluated when it is used.
     Bind(Box<BindNode>),
@@ -44,6 +45,14 @@ pub(crate) struct MapEntry {
     pub(crate) key: Node,
     pub(crate) value: Node,
     pub(crate) is_optional: bool,
+}
+
+/// A message that is created.
+#[derive(Debug)]
+pub(crate) struct MessageNode {
+    pub(crate) name: Name,
+    /// Names and values; a field is left out if its optional value is none.
+    pub(crate) fields: Box<[(Name, Node, bool)]>,
 }
 
 /// A value and the fields, keys and indexes that lead into it.

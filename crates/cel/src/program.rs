@@ -1,6 +1,7 @@
 //! [`Program`]: a compiled expression, and [`Activation`]: the values of its variables.
 
 use crate::cel_type::Type;
+use crate::composition::{Composition, VariableValues, Variables};
 use crate::cost::CostEstimate;
 use crate::error::EvalError;
 use crate::evaluate::{Budget, Evaluation};
@@ -13,6 +14,7 @@ pub struct Program {
     plan: Plan,
     estimate: CostEstimate,
     output: Type,
+    depth: u32,
 }
 
 /// The values of variables.
@@ -50,12 +52,18 @@ impl<'a> Activation<'a> {
 }
 
 impl Program {
-    pub(crate) const fn new(plan: Plan, estimate: CostEstimate, output: Type) -> Self {
+    pub(crate) const fn new(plan: Plan, estimate: CostEstimate, output: Type, depth: u32) -> Self {
         Self {
             plan,
             estimate,
             output,
+            depth,
         }
+    }
+
+    /// Returns how deep the expression is, in nodes.
+    pub(crate) const fn depth(&self) -> u32 {
+        self.depth
     }
 
     /// Returns what the expression costs at least and at most.
@@ -79,8 +87,34 @@ impl Program {
         activation: &Activation<'a>,
         budget: Budget<'_>,
     ) -> Evaluated<'a> {
+        self.run(activation, None, budget)
+    }
+
+    /// Evaluates the expression with variables that are evaluated when it uses them. What they
+    /// cost is not in the cost of the expression: [`VariableValues::take_cost`] returns it.
+    pub fn evaluate_composed<'a>(
+        &'a self,
+        activation: &Activation<'a>,
+        variables: &'a Variables,
+        values: &mut VariableValues<'a>,
+        budget: Budget<'_>,
+    ) -> Evaluated<'a> {
+        let composition = Composition::new(activation, variables, values);
+        self.run(activation, Some(composition), budget)
+    }
+
+    pub(crate) fn run<'a>(
+        &'a self,
+        activation: &Activation<'a>,
+        composition: Option<Composition<'a, '_>>,
+        budget: Budget<'_>,
+    ) -> Evaluated<'a> {
         let mut slots = Vec::with_capacity(self.plan.slots as usize);
         for name in &self.plan.variables {
+            if composition.is_some() && **name == *Variables::NAME {
+                slots.push(Some(Ok(Variables::value())));
+                continue;
+            }
             let found = activation.values.iter().rev().find(|it| it.0 == &**name);
             let missing = || Err(EvalError::failed(format!("no such attribute(s): {name}")));
             slots.push(Some(found.map_or_else(missing, |it| it.1.clone())));
@@ -92,6 +126,7 @@ impl Program {
             cost: 0,
             steps: 0,
             budget,
+            composition,
         };
         let value = evaluation.node(&self.plan.root);
         Evaluated {

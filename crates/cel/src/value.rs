@@ -15,6 +15,7 @@ pub(crate) mod map;
 pub(crate) mod opaque;
 pub(crate) mod text;
 pub(crate) mod timestamp;
+mod to_json;
 
 use crate::cel_type::{Name, Type};
 pub use duration::Duration;
@@ -99,7 +100,10 @@ impl<'a> Value<'a> {
             Self::Timestamp(_) => Type::Timestamp,
             Self::Duration(_) => Type::Duration,
             Self::List(_) => Type::list(Type::Dyn),
-            Self::Map(_) => Type::map(Type::Dyn, Type::Dyn),
+            Self::Map(map) => map.message_name().map_or_else(
+                || Type::map(Type::Dyn, Type::Dyn),
+                |name| Type::Object(Arc::new(crate::declared::Object::dynamic(name))),
+            ),
             Self::Type(_) => Type::Type(None),
             Self::Optional(_) => Type::optional(Type::Dyn),
             Self::Opaque(value) => value.runtime_type(),
@@ -189,6 +193,7 @@ impl<'a> Value<'a> {
                         key.fits(&types.0) && value.is_ok_and(|it| it.fits(&types.1))
                     })
             }
+            (Type::Object(object), Self::Map(map)) => map.message_name() == Some(&*object.name),
             (Type::Object(object), Self::Opaque(value)) => {
                 object.name == value.runtime_type().name()
             }

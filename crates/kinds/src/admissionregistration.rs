@@ -1,6 +1,8 @@
 //! Kinds of `admissionregistration.k8s.io`.
 
 pub(crate) mod admission_policy;
+mod expressions;
+mod matching;
 pub(crate) mod webhook;
 pub(crate) mod webhook_configuration;
 

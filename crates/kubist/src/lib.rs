@@ -139,8 +139,9 @@ pub use kubist_webhook as webhook;
 pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
 pub use {
-    kubist_apiserver as apiserver, kubist_authorization as authorization, kubist_kinds as kinds,
-    kubist_registry as registry, kubist_storage as storage,
+    kubist_admission as admission, kubist_apiserver as apiserver,
+    kubist_authorization as authorization, kubist_kinds as kinds, kubist_registry as registry,
+    kubist_storage as storage,
 };
 
 #[cfg(feature = "server")]
@@ -152,6 +153,8 @@ pub use engine::{EtcdError, EtcdServers};
 #[cfg(feature = "server")]
 pub use etcd_overrides::{EtcdOverrides, EtcdOverridesError};
 pub use infer::{InferError, infer, infer_with};
+#[cfg(feature = "server")]
+pub use kubist_admission::{PluginError, PluginSelection};
 #[cfg(feature = "server")]
 pub use kubist_apiserver::{Authorization, AuthorizationMode};
 #[cfg(feature = "server")]

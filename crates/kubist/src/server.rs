@@ -13,9 +13,10 @@ use crate::refusals::log_refusals;
 use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
 use http::Uri;
+use kubist_admission::run_quotas;
 use kubist_apimachinery::{Status, Str};
 use kubist_apiserver::{
-    ApiServer, InProcess, MASTERS_GROUP, RunningServer, StartError, StaticToken,
+    ApiServer, DynamicAdmission, InProcess, MASTERS_GROUP, RunningServer, StartError, StaticToken,
 };
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
@@ -103,7 +104,9 @@ impl Server {
             }
         }
         let watch_caches = config.has_watch_caches(&store);
-        let registry = Registry::new(config.registry(store.kv(), &apart, watch_caches));
+        let stored = DynamicAdmission::new();
+        let settings = config.registry(store.kv(), &apart, watch_caches, &stored);
+        let registry = Registry::new(settings);
         registry
             .start()
             .await
@@ -119,6 +122,7 @@ impl Server {
             tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
             authorization: config.authorization.clone(),
             audit: config.audit.clone(),
+            admission: Some(stored),
             anonymous_health: config.anonymous_health,
             observer: config.observer.clone(),
             seed: config.seed,
@@ -146,7 +150,8 @@ impl Server {
             client_ca: api.ca_pem(),
         };
         let serves_namespaces = registry.storage("", "v1", "namespaces").is_some();
-        engine.spawn(async move { registry.run_system_objects(&announcement).await });
+        let objects = registry.clone();
+        engine.spawn(async move { objects.run_system_objects(&announcement).await });
         let mut server = Self {
             client: client_of(&api, kubist_client::Config::default())?,
             api,
@@ -158,12 +163,16 @@ impl Server {
             controllers: JoinSet::new(),
             engine,
         };
-        server.start_controllers(&config)?;
+        server.start_controllers(&config, &registry)?;
         Ok(server)
     }
 
     /// With separate connections, so that a slow one delays no others.
-    fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
+    fn start_controllers(
+        &mut self,
+        config: &ServerConfig,
+        registry: &Registry,
+    ) -> Result<(), ServerError> {
         for controller in &config.controllers {
             if *controller == Controller::Namespace && !self.serves_namespaces {
                 tracing::warn!("v1 is not served: the namespace controller is disabled");
@@ -181,6 +190,15 @@ impl Server {
                 Controller::ClusterRoleAggregation => {
                     let run = cluster_role_aggregation::run(client, token);
                     self.controllers.spawn(watch_over(controller.name(), run));
+                }
+                Controller::ResourceQuota => {
+                    let registry = registry.clone();
+                    self.controllers.spawn(async move {
+                        tokio::select! {
+                            () = token.cancelled() => {}
+                            () = run_quotas(&registry) => {}
+                        }
+                    });
                 }
                 Controller::Namespace => {
                     let run = namespace::run(client, namespace::Options::default(), token);

@@ -3,12 +3,14 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
+use kubist_admission::PluginSelection;
 use kubist_apiserver::audit::Audit;
-use kubist_apiserver::{Authorization, RequestObserver, Webhooks};
+use kubist_apiserver::{Authorization, DynamicAdmission, RequestObserver, Webhooks};
 use kubist_kinds::BuiltIn;
+use kubist_registry::admission::AdmissionPlugin;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
-use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock};
+use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock, WebhookCaller};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{Kv, Revision, memory};
 use std::collections::BTreeSet;
@@ -86,6 +88,44 @@ pub struct ServerConfig {
     pub authorization: Authorization,
     /// Records requests by a policy, as upstream's audit log. Default: none.
     pub audit: Option<Audit>,
+    /// Which of upstream's admission plugins are enabled. Default: upstream's default ones, as far
+    /// as they exist.
+    pub admission_plugins: PluginSelection,
+    /// Further admission plugins, which run after those and before webhooks and quotas. Default:
+    /// none.
+    ///
+    /// ```
+    /// use kubist::registry::BoxFuture;
+    /// use kubist::registry::admission::{AdmissionPlugin, Attributes, Target};
+    /// use kubist::{ServerConfig, apimachinery::Status};
+    /// use std::sync::Arc;
+    ///
+    /// /// Lets nobody touch namespaces whose name begins with `prod-`.
+    /// #[derive(Debug)]
+    /// struct Frozen;
+    ///
+    /// impl AdmissionPlugin for Frozen {
+    ///     fn name(&self) -> &'static str {
+    ///         "Frozen"
+    ///     }
+    ///     fn handles(&self, target: &Target<'_>) -> bool {
+    ///         target.namespace.starts_with("prod-")
+    ///     }
+    ///     fn validate<'a>(
+    ///         &'a self,
+    ///         attributes: &'a Attributes<'_>,
+    ///     ) -> BoxFuture<'a, Result<(), Status>> {
+    ///         Box::pin(async move { Err(attributes.forbidden("it is frozen")) })
+    ///     }
+    /// }
+    ///
+    /// let config = ServerConfig {
+    ///     admission: vec![Arc::new(Frozen)],
+    ///     ..ServerConfig::default()
+    /// };
+    /// # drop(config);
+    /// ```
+    pub admission: Vec<Arc<dyn AdmissionPlugin>>,
     /// Whether health checks and the version may be requested anonymously. Default: yes.
     pub anonymous_health: bool,
     /// Limit of read-only requests in flight; system users may have as many again, and further
@@ -133,6 +173,8 @@ impl Default for ServerConfig {
             etcd: None,
             authorization: Authorization::default(),
             audit: None,
+            admission_plugins: PluginSelection::default(),
+            admission: Vec::new(),
             anonymous_health: true,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
@@ -146,12 +188,14 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
-    /// Returns the registry configuration over `kv`.
+    /// Returns the registry configuration over `kv`. Its requests pass the stored webhooks and
+    /// policies.
     pub(crate) fn registry(
         &self,
         kv: Arc<dyn Kv>,
         apart: &[ApartEngine],
         watch_caches: bool,
+        stored: &DynamicAdmission,
     ) -> RegistryConfig {
         let mut kinds = BuiltIn::default();
         kinds.default_roles = self.authorization.obeys_roles();
@@ -169,7 +213,12 @@ impl ServerConfig {
         settings.seed = self.seed;
         settings.clock = Arc::clone(&self.clock);
         settings.cache_bytes_max = self.object_cache_bytes_max;
-        settings.webhooks = Some(Arc::new(Webhooks::new()));
+        let webhooks: Arc<dyn WebhookCaller> = Arc::new(Webhooks::new());
+        let authorizer = self.authorization.authorizer();
+        let stored = stored.plugins(Some(Arc::clone(&webhooks)), &self.authorization);
+        let plugins = self.admission.iter().cloned().chain(stored).collect();
+        settings.admission = self.admission_plugins.chain_with(&authorizer, plugins);
+        settings.webhooks = Some(webhooks);
         settings.watch_cache.enabled = watch_caches;
         settings.watch_cache.sizes = self.watch_cache_sizes.clone();
         settings.runtime_config = self.runtime_config.clone();
@@ -224,14 +273,17 @@ pub enum Controller {
     Namespace,
     /// Combines the rules of `ClusterRole`s with an `aggregationRule`.
     ClusterRoleAggregation,
+    /// Counts the usage of resource quotas, without which they limit nothing.
+    ResourceQuota,
 }
 
 impl Controller {
     /// All of them.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::GarbageCollector,
         Self::Namespace,
         Self::ClusterRoleAggregation,
+        Self::ResourceQuota,
     ];
 
     /// The name in `kubist serve --controllers`.
@@ -240,6 +292,7 @@ impl Controller {
             Self::GarbageCollector => "gc",
             Self::Namespace => "namespace",
             Self::ClusterRoleAggregation => "clusterrole-aggregation",
+            Self::ResourceQuota => "resourcequota",
         }
     }
 }

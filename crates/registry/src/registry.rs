@@ -22,6 +22,8 @@ use crate::rest::Rest;
 use crate::rest::capability::RestStorage;
 use crate::rest::subresource::Subresource;
 use crate::store::Store;
+use crate::store::admission::{AdmissionChain, Attributes, Options, Target};
+use crate::store::admitting::admit_body;
 use crate::store::clock::WallClock;
 use crate::store::stores::Stores;
 use crate::stored::scheme::Scheme;
@@ -31,7 +33,8 @@ use crate::strategy::context::{RequestContext, User};
 use crate::webhook::WebhookCaller;
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
-use kubist_apimachinery::{GroupResource, Status};
+use kubist_apimachinery::wire::Message;
+use kubist_apimachinery::{AnyObject, GroupResource, Status};
 use std::fmt;
 use std::sync::Arc;
 
@@ -70,6 +73,7 @@ impl Registry {
                 Some(store) => Arc::clone(store),
                 None => match assembly::new_store(&stores, &mut cachers, group, facts) {
                     Some(mut store) => {
+                        store.served_as = assembly::served_as(&config, group, plural);
                         store.hooks = assembly::hooks(&stores, &config, group, plural);
                         store.finishing = stores.finishing.clone();
                         stores.add(store)
@@ -107,6 +111,13 @@ impl Registry {
         let built_in = catalog::built_in(&registry, &config.runtime_config);
         let groups = catalog::with_more(&built_in, more);
         registry.custom_resources = Arc::new(CustomResources::new(groups));
+        let served = Arc::downgrade(&registry.custom_resources);
+        let find = move |api_version: &str, kind: &str| {
+            let served = served.upgrade().map(|it| it.served());
+            served.map_or_else(Vec::new, |it| it.of_kind(api_version, kind))
+        };
+        let is_first = registry.stores.find_served.set(Box::new(find)).is_ok();
+        debug_assert!(is_first, "the stores are new");
         registry
     }
 
@@ -176,6 +187,53 @@ impl Registry {
     /// Returns the clock for the timestamps of objects and requests.
     pub fn clock(&self) -> &Arc<dyn WallClock> {
         &self.stores.clock
+    }
+
+    /// Returns the admission of requests.
+    pub fn admission(&self) -> &AdmissionChain {
+        &self.stores.admission
+    }
+
+    /// Lets admission change and judge the body of a request that stores none: a review, or a
+    /// request of a token.
+    ///
+    /// # Errors
+    /// Admission refuses the request.
+    ///
+    /// # Cancel safety
+    /// Dropping the future may leave the body changed in part.
+    pub async fn admit_body(
+        &self,
+        cx: &RequestContext,
+        target: Target<'_>,
+        options: Options<'_>,
+        body: &mut Box<dyn AnyObject>,
+    ) -> Result<(), Status> {
+        let stores = &self.stores;
+        admit_body(&stores.admission, (cx, stores), (target, options), body).await
+    }
+
+    /// Asks admission about a connection. `options` are its options, in their own kind.
+    ///
+    /// # Errors
+    /// Admission refuses the request.
+    ///
+    /// # Cancel safety
+    /// Can be dropped at any time.
+    pub async fn admit_connection(
+        &self,
+        cx: &RequestContext,
+        target: Target<'_>,
+        options: &dyn Message,
+    ) -> Result<(), Status> {
+        let chain = &self.stores.admission;
+        if !chain.handles(&target) {
+            return Ok(());
+        }
+        let attributes = Attributes::new(target, cx, &self.stores);
+        let mut attributes = attributes.with_connection(options);
+        chain.admit(&mut attributes).await?;
+        chain.validate(&attributes).await
     }
 
     /// Returns a lookup of the objects of all resources by group and plural, in their storage

@@ -19,6 +19,8 @@ use crate::custom::shape::shape_of;
 use crate::rest::subresource::Subresource;
 use crate::store::Store;
 use crate::store::action::Created;
+use crate::store::admission::options::Options;
+use crate::store::admitting::{Admitting, ObjectView};
 use crate::store::stores::Stores;
 use crate::stored::Stored;
 use crate::stored::scheme::Scheme;
@@ -193,6 +195,23 @@ impl Rest {
     pub(crate) fn scale_paths(&self) -> Option<ScalePaths> {
         let shape = self.kind.is_custom().then(|| shape_of(self.facts))??;
         shape.scale.clone()
+    }
+
+    /// Returns what admission is told of a write through this path.
+    pub(crate) fn admitting<'a>(
+        &'a self,
+        options: Options<'a>,
+        view: Option<&'a dyn ObjectView>,
+    ) -> Option<Admitting<'a>> {
+        let admitting = Admitting {
+            stores: &self.stores,
+            resource: self.facts,
+            kind: self.body_kind(),
+            subresource: self.subresource.name(),
+            options,
+            view,
+        };
+        (!self.stores.admission.is_empty()).then_some(admitting)
     }
 
     pub(crate) fn check_verb(&self, verb: Verb) -> Result<(), Status> {

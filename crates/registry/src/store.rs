@@ -5,6 +5,8 @@
 //! steps. The store works in the storage version only; `Rest` converts.
 
 pub(crate) mod action;
+pub mod admission;
+pub(crate) mod admitting;
 pub(crate) mod announcement;
 pub(crate) mod clock;
 pub(crate) mod create;
@@ -16,6 +18,7 @@ pub(crate) mod engine;
 pub(crate) mod field_managers;
 mod hooked;
 pub(crate) mod hooks;
+pub(crate) mod kept_metadata;
 pub(crate) mod kinds;
 mod log_limit;
 mod namespaces;
@@ -38,7 +41,7 @@ use crate::strategy::Strategy;
 use crate::strategy::context::RequestContext;
 use crate::strategy::object_fields::number_of;
 use crate::strategy::object_write::{ObjectChange, ObjectWrite};
-use kubist_api::Kind;
+use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -71,6 +74,8 @@ pub(crate) struct Store {
     pub(crate) field_managers: Arc<FieldManagers>,
     /// The CustomResourceDefinition of the resource; `None` for built-in resources.
     pub(crate) definition: Option<DefinedBy>,
+    /// The served resources with these objects.
+    pub(crate) served_as: Arc<[&'static ResourceFacts]>,
     /// Signals the end of watches when the definition changes; `None` for built-in resources.
     pub(crate) ends: Option<watch::Receiver<()>>,
 }

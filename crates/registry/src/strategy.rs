@@ -2,9 +2,9 @@
 //!
 //! The store implements the write path (defaults, admission, preparation, validation, storage); a
 //! strategy supplies the kind-specific steps, and [`StrategyFacts`] the constants. A strategy sees
-//! one object at a time and does no I/O, except in [`admit`](Strategy::admit) and
-//! [`admit_update`](Strategy::admit_update), which may look up other objects. The store handles the
-//! metadata: strategies neither validate nor set it, except for rules of their kind.
+//! one object at a time and does no I/O, except in [`admit`](Strategy::admit), which may look up
+//! other objects. The store handles the metadata: strategies neither validate nor set it, except
+//! for rules of their kind.
 //!
 //! Objects are of the kind's storage version. [`KindStrategy`](crate::KindStrategy) is the same
 //! trait for one Rust type.
@@ -69,25 +69,13 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         let _ = object;
     }
 
-    /// Runs upstream's mutating and validating admission for this kind, after defaults and before
-    /// preparation, on every attempt of a write.
+    /// Checks the request against other objects, and completes the new object: after defaults and
+    /// the admission plugins and before preparation, on every attempt of a write.
     fn admit<'a>(
         &'a self,
         cx: &'a Admission<'a>,
         new: &'a mut dyn AnyObject,
         old: Option<&'a dyn AnyObject>,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        let _ = (cx, new, old);
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    /// Checks a valid change against other objects. Upstream's validating admission of updates,
-    /// where it relies on the validation before it.
-    fn admit_update<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a dyn AnyObject,
-        old: &'a dyn AnyObject,
     ) -> BoxFuture<'a, Result<(), Status>> {
         let _ = (cx, new, old);
         Box::pin(std::future::ready(Ok(())))

@@ -102,6 +102,11 @@ impl Authorization {
         self.rbac.is_some()
     }
 
+    /// Returns who decides.
+    pub fn authorizer(&self) -> Arc<dyn Authorizer> {
+        Arc::clone(&self.authorizer)
+    }
+
     /// Reports whether everything is allowed.
     pub(crate) fn allows_all(&self) -> bool {
         self.allows_all

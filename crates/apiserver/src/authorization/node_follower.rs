@@ -1,139 +1,87 @@
 //! Follows the Pods, volumes and the like that decide what kubelets may do.
 
-use crate::following::{Follower, follow, load};
+use crate::following::{self, Followed};
 use kubist_api::core::v1::{PersistentVolume, Pod};
 use kubist_api::resource::v1::ResourceSlice;
 use kubist_api::storage::v1::VolumeAttachment;
 use kubist_apimachinery::Status;
 use kubist_authorization::node::{NodeAuthorizer, NodeGraph};
 use kubist_registry::Registry;
-use std::sync::Arc;
 
-/// Keeps the graph of a Node authorizer.
-#[derive(Debug)]
-pub(crate) struct NodeFollower {
-    of: Arc<NodeAuthorizer>,
-}
-
-impl NodeFollower {
-    /// Reads everything once, so that the first request of a kubelet is judged like all others.
-    ///
-    /// # Errors
-    /// Those of the storage.
-    pub(crate) async fn begin(
-        of: Arc<NodeAuthorizer>,
-        registry: &Registry,
-    ) -> Result<Self, Status> {
-        let follower = Self { of };
-        load::<Pod>(registry, &follower).await?;
-        load::<PersistentVolume>(registry, &follower).await?;
-        load::<VolumeAttachment>(registry, &follower).await?;
-        load::<ResourceSlice>(registry, &follower).await?;
-        Ok(follower)
-    }
-
-    /// Follows changes. Never returns.
-    ///
-    /// # Cancel safety
-    /// Can be dropped at any time. The graph then stays as it is.
-    pub(crate) async fn run(&self, registry: &Registry) {
-        tokio::join!(
-            follow::<Pod>(registry, self),
-            follow::<PersistentVolume>(registry, self),
-            follow::<VolumeAttachment>(registry, self),
-            follow::<ResourceSlice>(registry, self),
-        );
-    }
-}
-
-impl Follower<Pod> for NodeFollower {
-    fn replace(&self, all: &[&Pod]) {
-        self.of.change(|graph| {
-            graph.clear_pods();
-            for pod in all {
-                graph.put_pod(pod);
+/// Implements [`Followed`] for a kind by functions of the graph.
+macro_rules! followed {
+    (
+        $kind:ty, $clear:ident, $put:expr,
+        |$graph:ident, $namespace:ident, $name:ident| $remove:expr
+    ) => {
+        impl Followed<NodeAuthorizer> for $kind {
+            fn put(&self, to: &NodeAuthorizer) {
+                let put: fn(&mut NodeGraph, &Self) = $put;
+                to.change(|graph| put(graph, self));
             }
-        });
-    }
-
-    fn put(&self, pod: &Pod) {
-        self.of.change(|graph| graph.put_pod(pod));
-    }
-
-    fn remove(&self, pod: &Pod) {
-        let meta = &pod.metadata;
-        self.of
-            .change(|graph| graph.remove_pod(&meta.namespace, &meta.name));
-    }
-}
-
-impl Follower<PersistentVolume> for NodeFollower {
-    fn replace(&self, all: &[&PersistentVolume]) {
-        self.of.change(|graph| {
-            graph.clear_volumes();
-            for volume in all {
-                graph.put_volume(volume);
+            fn remove(from: &NodeAuthorizer, $namespace: &str, $name: &str) {
+                from.change(|$graph| $remove);
             }
-        });
-    }
-
-    fn put(&self, volume: &PersistentVolume) {
-        self.of.change(|graph| graph.put_volume(volume));
-    }
-
-    fn remove(&self, volume: &PersistentVolume) {
-        let name = &volume.metadata.name;
-        self.of.change(|graph| graph.remove_volume(name));
-    }
-}
-
-fn put_attachment(graph: &mut NodeGraph, attachment: &VolumeAttachment) {
-    let name = attachment.metadata.name.clone();
-    graph.put_attachment(name, attachment.spec.node_name.clone());
-}
-
-impl Follower<VolumeAttachment> for NodeFollower {
-    fn replace(&self, all: &[&VolumeAttachment]) {
-        self.of.change(|graph| {
-            graph.clear_attachments();
-            for attachment in all {
-                put_attachment(graph, attachment);
+            fn replace(of: &NodeAuthorizer, all: &[&Self]) {
+                let put: fn(&mut NodeGraph, &Self) = $put;
+                of.change(|graph| {
+                    graph.$clear();
+                    all.iter().for_each(|it| put(graph, it));
+                });
             }
-        });
-    }
-
-    fn put(&self, attachment: &VolumeAttachment) {
-        self.of.change(|graph| put_attachment(graph, attachment));
-    }
-
-    fn remove(&self, attachment: &VolumeAttachment) {
-        let name = &attachment.metadata.name;
-        self.of.change(|graph| graph.remove_attachment(name));
-    }
+        }
+    };
 }
 
-fn put_slice(graph: &mut NodeGraph, slice: &ResourceSlice) {
-    if let Some(node) = slice.spec.node_name.clone() {
-        graph.put_slice(slice.metadata.name.clone(), node);
-    }
+followed!(
+    Pod,
+    clear_pods,
+    NodeGraph::put_pod,
+    |graph, namespace, name| graph.remove_pod(namespace, name)
+);
+followed!(
+    PersistentVolume,
+    clear_volumes,
+    NodeGraph::put_volume,
+    |graph, _namespace, name| graph.remove_volume(name)
+);
+followed!(
+    VolumeAttachment,
+    clear_attachments,
+    |graph, it| graph.put_attachment(it.metadata.name.clone(), it.spec.node_name.clone()),
+    |graph, _namespace, name| graph.remove_attachment(name)
+);
+followed!(
+    ResourceSlice,
+    clear_slices,
+    |graph, it| {
+        if let Some(node) = it.spec.node_name.clone() {
+            graph.put_slice(it.metadata.name.clone(), node);
+        }
+    },
+    |graph, _namespace, name| graph.remove_slice(name)
+);
+
+/// Reads everything once, so that the first request of a kubelet is judged like all others.
+///
+/// # Errors
+/// Those of the storage.
+pub(crate) async fn load(registry: &Registry, of: &NodeAuthorizer) -> Result<(), Status> {
+    following::load::<Pod, _>(registry, of).await?;
+    following::load::<PersistentVolume, _>(registry, of).await?;
+    following::load::<VolumeAttachment, _>(registry, of).await?;
+    following::load::<ResourceSlice, _>(registry, of).await
 }
 
-impl Follower<ResourceSlice> for NodeFollower {
-    fn replace(&self, all: &[&ResourceSlice]) {
-        self.of.change(|graph| {
-            graph.clear_slices();
-            for slice in all {
-                put_slice(graph, slice);
-            }
-        });
-    }
-
-    fn put(&self, slice: &ResourceSlice) {
-        self.of.change(|graph| put_slice(graph, slice));
-    }
-
-    fn remove(&self, slice: &ResourceSlice) {
-        let name = &slice.metadata.name;
-        self.of.change(|graph| graph.remove_slice(name));
-    }
+/// Follows changes. Never returns.
+///
+/// # Cancel safety
+/// Can be dropped at any time. The graph then stays as it is.
+pub(crate) async fn follow(registry: &Registry, of: &NodeAuthorizer) {
+    tokio::join!(
+        following::follow::<Pod, _>(registry, of),
+        following::follow::<PersistentVolume, _>(registry, of),
+        following::follow::<VolumeAttachment, _>(registry, of),
+        following::follow::<ResourceSlice, _>(registry, of),
+    );
 }

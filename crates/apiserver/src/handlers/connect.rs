@@ -6,14 +6,15 @@
 //! else gets upstream's error for unreachable nodes.
 
 use crate::handlers::call::Call;
-use crate::handlers::log_options;
+use crate::handlers::{connect_options, log_options};
 use crate::request::route::ResourcePath;
 use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use http::StatusCode;
 use kubist_api::core::v1::Pod;
-use kubist_api::{ResourceFacts, SubresourceFacts};
+use kubist_api::{ResourceFacts, SubresourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, GroupResource, Status};
+use kubist_registry::admission;
 use std::any::Any;
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -62,6 +63,8 @@ pub(super) async fn handle(
     };
     if subresource.name == "log" {
         log_options::check(&call.request.query, name)?;
+    } else {
+        admit(call, facts, subresource, path).await?;
     }
     let object = find(call, facts.plural, namespace, name).await?;
     if facts.plural == "services" {
@@ -98,6 +101,32 @@ pub(super) async fn handle(
         }
     })?;
     Err(Status::internal_error(OUT_OF_REACH))
+}
+
+/// Asks admission about a connection.
+async fn admit(
+    call: Call<'_>,
+    facts: &'static ResourceFacts,
+    subresource: &'static SubresourceFacts,
+    path: &ResourcePath,
+) -> Result<(), Status> {
+    let name = path.name.as_deref().unwrap_or_default();
+    let kind = find_kind(subresource.group, subresource.version, subresource.kind);
+    let options = connect_options::of(subresource.kind, call.request, name);
+    let (Some(kind), Some(options)) = (kind, options) else {
+        return Ok(());
+    };
+    let target = admission::Target {
+        operation: admission::Operation::Connect,
+        resource: facts,
+        subresource: subresource.name,
+        kind,
+        namespace: path.namespace.as_deref().unwrap_or_default(),
+        name,
+        dry_run: false,
+    };
+    let registry = &call.server.registry;
+    registry.admit_connection(call.cx, target, &*options).await
 }
 
 /// Returns the error of a service proxy request.

@@ -20,6 +20,7 @@ use kubist_api::{Kind, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, ObjectMeta, Status, Str, WriteVerb};
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
+use kubist_registry::admission::{Operation, Options, Target};
 use kubist_registry::{Stored, StoredKind, User, remove_duplicate_owners};
 use std::any::Any;
 
@@ -37,12 +38,26 @@ pub(super) async fn handle(
 ) -> Result<ApiResponse, Status> {
     let encoder = ResponseEncoder::of(call.request, &OFFER, facts, call.cx.now())?;
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
-    let (mut review, _) = call
+    let (mut review, options) = call
         .object(body, Format::ALL, (kind, None), WriteVerb::Create)
         .await?;
     set_namespace(&mut *review, namespace.unwrap_or_default())?;
     remove_system_fields(review.meta_mut());
     remove_duplicate_owners(call.cx, &mut *review);
+    let name = review.meta().name.clone();
+    let target = Target {
+        operation: Operation::Create,
+        resource: facts,
+        subresource: "",
+        kind,
+        namespace: namespace.unwrap_or_default(),
+        name: &name,
+        dry_run: options.dry_run,
+    };
+    let registry = &call.server.registry;
+    registry
+        .admit_body(call.cx, target, Options::Post(&options), &mut review)
+        .await?;
     if !fill(call, &mut *review, namespace).await? {
         return Err(not_found());
     }

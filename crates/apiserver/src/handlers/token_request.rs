@@ -17,6 +17,7 @@ use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, GroupResource, Status, Str, Time, WriteVerb,
 };
 use kubist_codec::Format;
+use kubist_registry::admission::{Operation, Options, Target};
 use kubist_registry::{namespace_terminating, remove_duplicate_owners};
 use std::any::Any;
 
@@ -38,16 +39,29 @@ pub(super) async fn handle(
     }
     let encoder = ResponseEncoder::of(call.request, &review::OFFER, facts, call.cx.now())?;
     let kind = find_kind("authentication.k8s.io", "v1", "TokenRequest").ok_or_else(not_found)?;
-    let (mut object, _) = call
+    let (mut object, options) = call
         .object(body, Format::ALL, (kind, None), WriteVerb::Create)
         .await?;
     set_namespace(&mut *object, path.namespace.as_deref().unwrap_or_default())?;
     remove_duplicate_owners(call.cx, &mut *object);
-    let request: &mut dyn Any = &mut *object;
-    let request: &mut TokenRequest = request.downcast_mut().ok_or_else(not_found)?;
     let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
     let of = (namespace.unwrap_or_default(), name.unwrap_or_default());
     check_namespace(call, of).await?;
+    let target = Target {
+        operation: Operation::Create,
+        resource: facts,
+        subresource: "token",
+        kind,
+        namespace: of.0,
+        name: of.1,
+        dry_run: options.dry_run,
+    };
+    let registry = &call.server.registry;
+    registry
+        .admit_body(call.cx, target, Options::Post(&options), &mut object)
+        .await?;
+    let request: &mut dyn Any = &mut *object;
+    let request: &mut TokenRequest = request.downcast_mut().ok_or_else(not_found)?;
     fill(call, request, of).await?;
     review::created(&encoder, kind, object)
 }

@@ -1,13 +1,14 @@
-//! `Followers`: what the server obeys and therefore follows: roles, what decides about kubelets, flow
-//! schemas and priority levels.
+//! `Followers`: what the server obeys and therefore follows: roles, what decides about kubelets,
+//! webhooks and policies, flow schemas and priority levels.
 
-use crate::authorization::node_follower::NodeFollower;
-use crate::authorization::role_follower;
+use crate::admission::{DynamicAdmission, follower as admission_follower};
+use crate::authorization::{node_follower, role_follower};
 use crate::config::Config;
 use crate::filters::flow_control::FlowControl;
 use crate::flow_follower::FlowFollower;
 use crate::server::StartError;
 use crate::shutdown::Shutdown;
+use kubist_authorization::node::NodeAuthorizer;
 use kubist_authorization::rbac::RbacAuthorizer;
 use kubist_registry::Registry;
 use std::future::pending;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 /// The followers of a server; those that its configuration does not need are absent.
 pub(super) struct Followers {
     roles: Option<Arc<RbacAuthorizer>>,
-    nodes: Option<NodeFollower>,
+    nodes: Option<Arc<NodeAuthorizer>>,
+    admission: Option<DynamicAdmission>,
     flows: Option<FlowFollower>,
 }
 
@@ -35,16 +37,22 @@ impl Followers {
             let loaded = role_follower::load(registry, roles).await;
             loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
         }
+        let nodes = config.authorization.node().cloned();
+        if let Some(nodes) = &nodes {
+            let loaded = node_follower::load(registry, nodes).await;
+            loaded.map_err(|status| StartError::Nodes(Box::new(status)))?;
+        }
+        let admission = config.admission.clone();
+        if let Some(admission) = &admission {
+            let loaded = admission_follower::load(registry, admission).await;
+            loaded.map_err(|status| StartError::Admission(Box::new(status)))?;
+        }
         let mut followers = Self {
             roles,
-            nodes: None,
+            nodes,
+            admission,
             flows: None,
         };
-        if let Some(node) = config.authorization.node() {
-            let begun = NodeFollower::begin(Arc::clone(node), registry).await;
-            let begun = begun.map_err(|status| StartError::Nodes(Box::new(status)))?;
-            followers.nodes = Some(begun);
-        }
         if let Some(flow) = flow {
             let begun = FlowFollower::begin(Arc::clone(flow), registry).await;
             let begun = begun.map_err(|status| StartError::Flows(Box::new(status)))?;
@@ -63,7 +71,13 @@ impl Followers {
         };
         let nodes = async {
             match &self.nodes {
-                Some(nodes) => nodes.run(&registry).await,
+                Some(nodes) => node_follower::follow(&registry, nodes).await,
+                None => pending().await,
+            }
+        };
+        let admission = async {
+            match &self.admission {
+                Some(admission) => admission_follower::follow(&registry, admission).await,
                 None => pending().await,
             }
         };
@@ -79,6 +93,7 @@ impl Followers {
             () = shutdown.closing() => {}
             () = roles => {}
             () = nodes => {}
+            () = admission => {}
             () = flows => {}
         }
     }

@@ -6,6 +6,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use kubist_admission::PluginSelection;
 use kubist_apiserver::{ApiServer, Config, Identity, MASTERS_GROUP, RunningServer, StaticToken};
 use kubist_registry::{Registry, RegistryConfig, RuntimeConfig, User};
 use kubist_storage::memory::MemoryKv;
@@ -45,6 +46,7 @@ pub(crate) async fn server_with(
         kubist_kinds::BuiltIn::shared(),
     );
     of_registry.runtime_config = RuntimeConfig::everything();
+    of_registry.admission = PluginSelection::default().chain(Vec::new());
     set_up(&mut of_registry);
     let registry = Registry::new(of_registry);
     registry.start().await.expect("the store is empty");

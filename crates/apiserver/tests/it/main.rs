@@ -1,5 +1,6 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
+mod admission;
 mod apply;
 mod audit;
 mod authorization;

@@ -66,8 +66,37 @@ impl Checker<'_> {
         self.set(id, Type::map(key, value));
     }
 
-    /// Checks the creation of a message, of which there are none: only the words differ.
+    /// Checks the creation of a message. There are none but those of patches.
     pub(super) fn check_message(&mut self, id: Id, name: &str, fields: &[(Name, Element)]) {
+        let Some(message) = self.scope.message(name) else {
+            return self.no_message(id, name, fields);
+        };
+        for (name, element) in fields {
+            self.check(element.value);
+            let found = self.element_type(*element);
+            let declared = message.field(name).map(|it| it.declared.cel_type());
+            let wanted = match declared {
+                None if message.is_dynamic() => Type::Dyn,
+                None => {
+                    self.report(element.value, format!("undefined field '{name}'"));
+                    continue;
+                }
+                Some(wanted) => wanted,
+            };
+            if !self.is_assignable(&found, &wanted) {
+                self.report(
+                    element.value,
+                    format!(
+                        "expected type of field '{name}' is '{wanted}' but provided type is \
+                         '{found}'"
+                    ),
+                );
+            }
+        }
+        self.set(id, Type::Object(message));
+    }
+
+    fn no_message(&mut self, id: Id, name: &str, fields: &[(Name, Element)]) {
         match self.scope.find(name) {
             None => return self.undeclared(id, name),
             Some(Declared::Variable(name, _)) => self.report(id, format!("'{name}' is not a type")),

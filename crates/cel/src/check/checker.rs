@@ -242,6 +242,9 @@ impl Checker<'_> {
     }
 
     fn declared_field(&self, object: &crate::declared::Object, field: &str) -> Option<Type> {
+        if object.is_dynamic() {
+            return Some(Type::Dyn);
+        }
         let found = object.exposed(field).or_else(|| {
             let is_keyword = self.scope.has_keyword_fields && crate::escape::is_reserved(field);
             is_keyword.then(|| object.exposed(&format!("__{field}__")))?

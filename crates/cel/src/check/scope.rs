@@ -1,7 +1,9 @@
 //! [`Scope`]: the names that an expression can use, and how they are found from within a container.
 
 use crate::cel_type::{Name, Type};
+use crate::declared::Object;
 use crate::function::{Function, Registry};
+use crate::library::patches;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ pub(crate) struct Scope {
     pub(crate) container: Name,
     /// Reports whether `object.namespace` names the field `namespace`, as escapes are else needed.
     pub(crate) has_keyword_fields: bool,
+    /// Reports whether expressions can create the messages of patches.
+    pub(crate) has_patches: bool,
     /// Reports whether durations, timestamps, regular expressions and aggregates are validated.
     pub(crate) validates_literals: bool,
 }
@@ -54,6 +58,14 @@ impl Scope {
                 variable.map(|(name, kind)| Declared::Variable(Arc::clone(name), kind.clone()));
             variable.or_else(|| self.types.get(&*candidate).cloned().map(Declared::Type))
         })
+    }
+
+    /// Returns the message type of a name.
+    pub(crate) fn message(&self, name: &str) -> Option<Arc<Object>> {
+        if !self.has_patches {
+            return None;
+        }
+        patches::message(name.strip_prefix('.').unwrap_or(name))
     }
 
     /// Returns the function of a name.

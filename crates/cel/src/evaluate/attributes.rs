@@ -83,6 +83,10 @@ impl<'a> Evaluation<'a, '_> {
         let may_miss = is_optional || is_presence;
         let found = match &qualifier.key {
             QualifierKey::Field(name) => match value {
+                Value::Map(map) if map.is_variables() => match self.variable(name) {
+                    Some(value) => value.map(Some),
+                    None => missing_key(name, may_miss),
+                },
                 Value::Map(map) => map.find_str(name).and_then(|it| {
                     it.map_or_else(|| missing_key(name, may_miss), |it| Ok(Some(it)))
                 }),

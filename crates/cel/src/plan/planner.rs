@@ -2,13 +2,13 @@
 
 use super::constants;
 use super::{
-    Attribute, Base, BindNode, CallNode, Callee, Conditional, FoldNode, MapEntry, Node, Plan,
-    Qualifier, QualifierKey,
+    Attribute, Base, BindNode, CallNode, Callee, Conditional, FoldNode, MapEntry, MessageNode,
+    Node, Plan, Qualifier, QualifierKey,
 };
-use crate::cel_type::Name;
+use crate::cel_type::{Name, Type};
 use crate::check::checker::{Checked, Reference};
 use crate::function::Function;
-use crate::syntax::ast::{Ast, Call, Expr, Fold, Id, Select};
+use crate::syntax::ast::{Ast, Call, Element, Expr, Fold, Id, Select};
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -71,7 +71,8 @@ impl Planner<'_> {
             _ => {}
         }
         match ast.get(id) {
-            Expr::Error | Expr::Message(..) => Err("unsupported expression".to_owned()),
+            Expr::Error => Err("unsupported expression".to_owned()),
+            Expr::Message(_, fields) => self.message(id, fields),
             Expr::Literal(value) => Ok(Node::Constant(value.clone())),
             Expr::Ident(name) => Ok(self.variable(name)),
             Expr::Select(_) => Ok(Node::Attribute(Box::new(self.attribute(id)?))),
@@ -96,6 +97,21 @@ impl Planner<'_> {
             Expr::Call(call) => self.call(id, call),
             Expr::Fold(fold) => self.fold(fold),
         }
+    }
+
+    fn message(&mut self, id: Id, fields: &[(Name, Element)]) -> Planned {
+        let Some(Type::Object(object)) = self.checked.types.get(id as usize) else {
+            return Err("unsupported expression".to_owned());
+        };
+        let name = Arc::clone(&object.name);
+        let fields = fields.iter().map(|(name, element)| {
+            let node = self.node(element.value)?;
+            Ok((Arc::clone(name), node, element.is_optional))
+        });
+        Ok(Node::Message(Box::new(MessageNode {
+            fields: fields.collect::<Planned<_>>()?,
+            name,
+        })))
     }
 
     fn variable(&self, name: &str) -> Node {

@@ -46,7 +46,10 @@ impl<'a> Value<'a> {
     }
 
     /// Views a JSON value without a declared type.
-    pub(crate) fn dynamic(json: &'a Json) -> Outcome<'a> {
+    ///
+    /// # Errors
+    /// None that JSON can cause.
+    pub fn dynamic(json: &'a Json) -> Outcome<'a> {
         static ANY: Declared = Declared::new(Kind::Dyn, u64::MAX, 0);
         Ok(match json {
             Json::Null => Self::Null,

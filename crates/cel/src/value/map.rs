@@ -1,6 +1,7 @@
 //! [`Map`]: a map of keys to values, or a view of a JSON object.
 
 use super::{Text, Value};
+use crate::cel_type::Name;
 use crate::declared::{Declared, Kind};
 use crate::error::EvalError;
 use crate::escape;
@@ -16,6 +17,17 @@ pub struct Map<'a>(pub(crate) Repr<'a>);
 pub(crate) enum Repr<'a> {
     Shared(Arc<BTreeMap<Key<'a>, Value<'a>>>),
     View(&'a serde_json::Map<String, serde_json::Value>, &'a Declared),
+    /// A message, with the name of its type.
+    Message(Arc<Message<'a>>),
+    /// The composed variables of the evaluation, which only the evaluation can look into.
+    Variables,
+}
+
+/// A message that an expression created: `Object{...}` or `JSONPatch{...}`.
+#[derive(Debug)]
+pub(crate) struct Message<'a> {
+    pub(crate) name: Name,
+    pub(crate) fields: BTreeMap<Name, Value<'a>>,
 }
 
 /// A key of a map. Numbers of different types are different keys, though each finds the others.
@@ -146,11 +158,26 @@ impl<'a> Map<'a> {
         matches!(self.0, Repr::View(..))
     }
 
+    /// Returns the name of the type of a message; none for other maps.
+    pub fn message_name(&self) -> Option<&str> {
+        match &self.0 {
+            Repr::Message(message) => Some(&message.name),
+            _ => None,
+        }
+    }
+
+    /// Reports whether the map stands for the composed variables.
+    pub(crate) const fn is_variables(&self) -> bool {
+        matches!(self.0, Repr::Variables)
+    }
+
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
         match &self.0 {
             Repr::Shared(entries) => entries.len(),
             Repr::View(entries, _) => entries.len(),
+            Repr::Message(message) => message.fields.len(),
+            Repr::Variables => 0,
         }
     }
 
@@ -162,10 +189,11 @@ impl<'a> Map<'a> {
     /// Returns the value of a key. Fails if a key of that type cannot be in the map.
     pub fn find(&self, key: &Value<'_>) -> Result<Option<Value<'a>>, EvalError> {
         match &self.0 {
-            Repr::View(..) => match key {
+            Repr::View(..) | Repr::Message(_) => match key {
                 Value::String(name) => self.find_str(name.as_str()),
                 _ => Err(EvalError::no_such_overload()),
             },
+            Repr::Variables => Ok(None),
             Repr::Shared(entries) => {
                 let Some(key) = Key::new(key) else {
                     return Ok(None);
@@ -185,6 +213,8 @@ impl<'a> Map<'a> {
     /// Returns the value of a string key.
     pub fn find_str(&self, key: &str) -> Result<Option<Value<'a>>, EvalError> {
         match &self.0 {
+            Repr::Variables => Ok(None),
+            Repr::Message(message) => Ok(message.fields.get(key).cloned()),
             Repr::Shared(entries) => Ok(entries.get(&Key::String(Text::Borrowed(key))).cloned()),
             Repr::View(entries, declared) => match &declared.kind {
                 Kind::Map(values) => entries
@@ -211,6 +241,13 @@ impl<'a> Map<'a> {
     /// Returns the keys, in their order.
     pub fn keys(&self) -> Vec<Value<'a>> {
         match &self.0 {
+            Repr::Variables => Vec::new(),
+            Repr::Message(message) => {
+                let names = message.fields.keys();
+                names
+                    .map(|it| Value::String(Text::Shared(Arc::clone(it))))
+                    .collect()
+            }
             Repr::Shared(entries) => entries.keys().map(Key::value).collect(),
             Repr::View(entries, declared) => match &declared.kind {
                 Kind::Object(object) => (entries.keys())
@@ -233,7 +270,9 @@ impl<'a> Map<'a> {
     pub(crate) fn first(&self) -> Option<(Value<'a>, Result<Value<'a>, EvalError>)> {
         let key = match &self.0 {
             Repr::Shared(entries) => entries.keys().next()?.value(),
-            Repr::View(..) => self.keys().into_iter().next()?,
+            Repr::View(..) | Repr::Message(_) | Repr::Variables => {
+                self.keys().into_iter().next()?
+            }
         };
         let value = self.find(&key).map(Option::unwrap_or_default);
         Some((key, value))
@@ -248,7 +287,7 @@ impl<'a> Map<'a> {
             )));
         }
         let key = Key::new(key).ok_or_else(|| EvalError::failed("unsupported key type"))?;
-        if let Repr::View(..) = self.0 {
+        if !matches!(self.0, Repr::Shared(_)) {
             let keys = self.keys();
             let mut entries = BTreeMap::new();
             for key in keys {

@@ -1,11 +1,13 @@
 //! Behaviour of `kubist-cel`, and its comparison with Kubernetes' own CEL.
 
+mod composition;
 mod depth;
 mod encoding;
 mod errors;
 mod evaluation;
 mod fixture;
 mod libraries;
+mod patches;
 mod program;
 mod random;
 mod rules;

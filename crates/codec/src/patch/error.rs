@@ -1,5 +1,8 @@
 //! Patch errors. The texts for strategic merge patches are upstream's, because clients see them.
 
+/// The reason of an operation `test` that finds another value.
+pub(super) const ANOTHER_VALUE: &str = "the value is another";
+
 /// Why a patch cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -133,6 +136,15 @@ pub enum PatchClass {
 }
 
 impl PatchError {
+    /// Reports whether an operation `test` of the JSON patch found another value.
+    pub fn is_failed_test(&self) -> bool {
+        matches!(
+            self,
+            Self::Operation { operation, reason, .. }
+                if operation == "test" && reason == ANOTHER_VALUE
+        )
+    }
+
     /// Returns the response to this error.
     pub fn class(&self) -> PatchClass {
         match self {

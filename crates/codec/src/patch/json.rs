@@ -190,7 +190,7 @@ impl Operation {
                     path()?.read(document)?.unwrap_or(&Value::Null)
                 };
                 if *found != self.value {
-                    return Err("the value is another".into());
+                    return Err(super::error::ANOTHER_VALUE.to_owned().into());
                 }
                 Ok(())
             }

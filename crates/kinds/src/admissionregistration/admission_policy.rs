@@ -1,5 +1,9 @@
-//! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings. They are stored but
-//! not evaluated.
+//! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings. Their expressions are
+//! compiled when they are written, with the environments that they are evaluated in.
+
+mod bindings;
+mod mutating;
+mod validating;
 
 use super::FACTS;
 use crate::shared::fill;
@@ -7,7 +11,7 @@ use kubist_api::admissionregistration::v1::{
     MatchResources, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, ParamRef,
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{FieldError, Str};
 use kubist_registry::{KindStrategy, StatusKeeps, StrategyFacts};
 
 #[derive(Debug)]
@@ -33,6 +37,16 @@ impl KindStrategy for ValidatingPolicies {
         let spec = &mut object.spec;
         default_policy(&mut spec.failure_policy, &mut spec.match_constraints);
     }
+    fn validate(&self, new: &ValidatingAdmissionPolicy) -> Vec<FieldError> {
+        validating::check(new, None)
+    }
+    fn validate_update(
+        &self,
+        new: &ValidatingAdmissionPolicy,
+        old: &ValidatingAdmissionPolicy,
+    ) -> Vec<FieldError> {
+        validating::check(new, Some(old))
+    }
 }
 
 impl KindStrategy for ValidatingBindings {
@@ -42,6 +56,9 @@ impl KindStrategy for ValidatingBindings {
     fn apply_defaults(&self, object: &mut ValidatingAdmissionPolicyBinding) {
         let spec = &mut object.spec;
         default_binding(&mut spec.param_ref, &mut spec.match_resources);
+    }
+    fn validate(&self, new: &ValidatingAdmissionPolicyBinding) -> Vec<FieldError> {
+        bindings::check_validating(&new.spec)
     }
 }
 
@@ -53,6 +70,16 @@ impl KindStrategy for MutatingPolicies {
         let spec = &mut object.spec;
         default_policy(&mut spec.failure_policy, &mut spec.match_constraints);
     }
+    fn validate(&self, new: &MutatingAdmissionPolicy) -> Vec<FieldError> {
+        mutating::check(new, None)
+    }
+    fn validate_update(
+        &self,
+        new: &MutatingAdmissionPolicy,
+        old: &MutatingAdmissionPolicy,
+    ) -> Vec<FieldError> {
+        mutating::check(new, Some(old))
+    }
 }
 
 impl KindStrategy for MutatingBindings {
@@ -62,6 +89,9 @@ impl KindStrategy for MutatingBindings {
     fn apply_defaults(&self, object: &mut MutatingAdmissionPolicyBinding) {
         let spec = &mut object.spec;
         default_binding(&mut spec.param_ref, &mut spec.match_resources);
+    }
+    fn validate(&self, new: &MutatingAdmissionPolicyBinding) -> Vec<FieldError> {
+        bindings::check_mutating(&new.spec)
     }
 }
 

@@ -1,9 +1,10 @@
-//! Validation of webhooks. CEL expressions are stored but not compiled.
+//! Validation of webhooks.
 
 mod client;
 
 use self::client::check_client;
 pub(crate) use self::client::{Service, check_service, check_url};
+use super::expressions::Expressions;
 use crate::shared::rules::{self, Errors};
 use kubist_api::admissionregistration::v1::{
     MatchCondition, RuleWithOperations, WebhookClientConfig,
@@ -14,8 +15,6 @@ use kubist_apimachinery::{
 use std::collections::BTreeSet;
 
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-/// The maximum number of match conditions of one webhook.
-const CONDITIONS_MAX: usize = 64;
 
 /// The fields that validating and mutating webhooks share.
 pub(crate) struct Facts<'a> {
@@ -28,7 +27,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) namespaces: Option<&'a LabelSelector>,
     pub(crate) objects: Option<&'a LabelSelector>,
     pub(crate) client: &'a WebhookClientConfig,
-    pub(crate) conditions: &'a [MatchCondition],
+    /// None if an update leaves them as they were.
+    pub(crate) conditions: Option<&'a [MatchCondition]>,
+    /// The expressions that were stored before.
+    pub(crate) known: &'a [&'a str],
     pub(crate) versions: &'a [Str],
     /// Set for mutating webhooks only.
     pub(crate) reinvocation: Option<&'a str>,
@@ -83,7 +85,10 @@ fn check(errors: &mut Errors, webhook: &Facts<'_>, path: &FieldPath) {
         let at = path.child("reinvocationPolicy");
         rules::one_of(errors, policy, &["IfNeeded", "Never"], &at);
     }
-    check_conditions(errors, webhook.conditions, &path.child("matchConditions"));
+    if let Some(conditions) = webhook.conditions {
+        let expressions = Expressions::new(false, webhook.known.iter().copied());
+        expressions.conditions(errors, conditions, &path.child("matchConditions"));
+    }
 }
 
 /// Checks all webhooks of a configuration: names are unique, and each accepts a known review
@@ -126,26 +131,6 @@ fn check_versions(errors: &mut Errors, versions: &[Str], path: &FieldPath) {
     }
 }
 
-fn check_conditions(errors: &mut Errors, conditions: &[MatchCondition], path: &FieldPath) {
-    if conditions.len() > CONDITIONS_MAX {
-        let count = Some(conditions.len());
-        errors.push(FieldError::too_many(path, count, CONDITIONS_MAX));
-    }
-    let twice = rules::repeats(conditions.iter().map(|it| &it.name));
-    for ((index, condition), twice) in conditions.iter().enumerate().zip(twice) {
-        let path = path.index(index);
-        rules::required(errors, &condition.expression, &path.child("expression"));
-        let at = path.child("name");
-        if !rules::required(errors, &condition.name, &at) {
-            continue;
-        }
-        rules::text(errors, &condition.name, &at, validate_name::qualified_name);
-        if twice {
-            errors.push(FieldError::duplicate(&at, &condition.name));
-        }
-    }
-}
-
 /// Checks that a name has at least three segments.
 fn fully_qualified(errors: &mut Errors, name: &str, path: &FieldPath) {
     if !rules::required(errors, name, path) {
@@ -164,7 +149,7 @@ fn fully_qualified(errors: &mut Errors, name: &str, path: &FieldPath) {
     }
 }
 
-fn check_rule(errors: &mut Errors, rule: &RuleWithOperations, path: &FieldPath) {
+pub(super) fn check_rule(errors: &mut Errors, rule: &RuleWithOperations, path: &FieldPath) {
     let at = path.child("operations");
     if rule.operations.is_empty() {
         errors.push(FieldError::required(&at, ""));

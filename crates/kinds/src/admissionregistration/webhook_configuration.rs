@@ -4,7 +4,7 @@ use crate::admissionregistration;
 use crate::admissionregistration::webhook::Facts;
 use crate::shared::fill;
 use kubist_api::admissionregistration::v1::{
-    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+    MatchCondition, MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
 use kubist_apimachinery::FieldError;
 use kubist_registry::{KindStrategy, StrategyFacts};
@@ -37,7 +37,8 @@ macro_rules! default_webhook {
 }
 
 macro_rules! facts {
-    ($webhook:expr) => {{
+    ($webhook:expr, $old:expr) => {{
+        let old: &Old<'_> = $old;
         let webhook = $webhook;
         Facts {
             name: &webhook.name,
@@ -49,7 +50,8 @@ macro_rules! facts {
             namespaces: webhook.namespace_selector.as_deref(),
             objects: webhook.object_selector.as_deref(),
             client: &webhook.client_config,
-            conditions: &webhook.match_conditions,
+            conditions: (!old.is_same).then_some(&webhook.match_conditions),
+            known: &old.expressions,
             versions: &webhook.admission_review_versions,
             reinvocation: None,
         }
@@ -67,10 +69,21 @@ impl KindStrategy for ValidatingWebhooks {
             .for_each(|webhook| default_webhook!(webhook));
     }
     fn validate(&self, new: &ValidatingWebhookConfiguration) -> Vec<FieldError> {
-        let mut errors = Vec::new();
-        let all: Vec<Facts<'_>> = new.webhooks.iter().map(|it| facts!(it)).collect();
-        admissionregistration::webhook::check_all(&mut errors, &all);
-        errors
+        check_validating(new, &Old::default())
+    }
+    fn validate_update(
+        &self,
+        new: &ValidatingWebhookConfiguration,
+        old: &ValidatingWebhookConfiguration,
+    ) -> Vec<FieldError> {
+        let conditions = |it: &ValidatingWebhookConfiguration| {
+            let webhooks = it.webhooks.iter();
+            webhooks
+                .map(|it| it.match_conditions.clone())
+                .collect::<Vec<_>>()
+        };
+        let (of_new, of_old) = (conditions(new), conditions(old));
+        check_validating(new, &Old::of(&of_old, of_new == of_old))
     }
 }
 
@@ -85,12 +98,56 @@ impl KindStrategy for MutatingWebhooks {
         }
     }
     fn validate(&self, new: &MutatingWebhookConfiguration) -> Vec<FieldError> {
-        let mut errors = Vec::new();
-        let all = new.webhooks.iter().map(|webhook| Facts {
-            reinvocation: webhook.reinvocation_policy.as_deref(),
-            ..facts!(webhook)
-        });
-        admissionregistration::webhook::check_all(&mut errors, &all.collect::<Vec<_>>());
-        errors
+        check_mutating(new, &Old::default())
     }
+    fn validate_update(
+        &self,
+        new: &MutatingWebhookConfiguration,
+        old: &MutatingWebhookConfiguration,
+    ) -> Vec<FieldError> {
+        let conditions = |it: &MutatingWebhookConfiguration| {
+            let webhooks = it.webhooks.iter();
+            webhooks
+                .map(|it| it.match_conditions.clone())
+                .collect::<Vec<_>>()
+        };
+        let (of_new, of_old) = (conditions(new), conditions(old));
+        check_mutating(new, &Old::of(&of_old, of_new == of_old))
+    }
+}
+
+/// What the configuration was before an update.
+#[derive(Default)]
+struct Old<'a> {
+    /// The expressions of its match conditions.
+    expressions: Vec<&'a str>,
+    /// Reports whether all match conditions stay as they were.
+    is_same: bool,
+}
+
+impl<'a> Old<'a> {
+    fn of(conditions: &'a [Vec<MatchCondition>], is_same: bool) -> Self {
+        let conditions = conditions.iter().flatten();
+        Self {
+            expressions: conditions.map(|it| it.expression.trim()).collect(),
+            is_same,
+        }
+    }
+}
+
+fn check_validating(new: &ValidatingWebhookConfiguration, old: &Old<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let all: Vec<Facts<'_>> = new.webhooks.iter().map(|it| facts!(it, old)).collect();
+    admissionregistration::webhook::check_all(&mut errors, &all);
+    errors
+}
+
+fn check_mutating(new: &MutatingWebhookConfiguration, old: &Old<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let all = new.webhooks.iter().map(|webhook| Facts {
+        reinvocation: webhook.reinvocation_policy.as_deref(),
+        ..facts!(webhook, old)
+    });
+    admissionregistration::webhook::check_all(&mut errors, &all.collect::<Vec<_>>());
+    errors
 }

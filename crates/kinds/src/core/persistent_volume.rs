@@ -2,7 +2,6 @@
 
 pub(crate) mod validation;
 
-use crate::core::persistent_volume_claim::add_finalizer;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{go_struct, metadata_checks, text_diff};
 use crate::volume;
@@ -11,10 +10,9 @@ use crate::volume::sources::OF_PERSISTENT_VOLUMES;
 use kubist_api::core::v1::{
     PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity,
 };
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, Str};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
 use kubist_registry::{
-    Admission, BoxFuture, ForKind, KindStrategy, MetadataUpdate, RequestContext, StatusKeeps,
-    Strategy, StrategyFacts,
+    ForKind, KindStrategy, MetadataUpdate, RequestContext, StatusKeeps, Strategy, StrategyFacts,
 };
 
 #[derive(Debug)]
@@ -34,17 +32,6 @@ impl KindStrategy for PersistentVolumes {
     }
     fn apply_defaults(&self, object: &mut PersistentVolume) {
         default_persistent_volume(object);
-    }
-    fn admit<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a mut PersistentVolume,
-        old: Option<&'a PersistentVolume>,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        if cx.subresource.is_empty() && old.is_none() {
-            add_finalizer(&mut new.metadata, "kubernetes.io/pv-protection");
-        }
-        Box::pin(std::future::ready(Ok(())))
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut PersistentVolume) {
         new.status = PersistentVolumeStatus::default();

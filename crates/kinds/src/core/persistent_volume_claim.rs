@@ -10,20 +10,13 @@ use kubist_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
     TypedLocalObjectReference, TypedObjectReference,
 };
-use kubist_api::storage::v1::StorageClass;
-use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Status, Time};
+use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_registry::{
-    Admission, BoxFuture, ForKind, KindStrategy, RequestContext, StatusKeeps, Strategy,
-    StrategyFacts, validate_metadata,
+    ForKind, KindStrategy, RequestContext, StatusKeeps, Strategy, StrategyFacts, validate_metadata,
 };
-use std::any::Any;
 
 #[derive(Debug)]
 pub(crate) struct PersistentVolumeClaims;
-
-/// Marks the storage class of claims without a class.
-const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
-const BETA_DEFAULT_CLASS: &str = "storageclass.beta.kubernetes.io/is-default-class";
 
 impl KindStrategy for PersistentVolumeClaims {
     type Kind = PersistentVolumeClaim;
@@ -38,20 +31,6 @@ impl KindStrategy for PersistentVolumeClaims {
     }
     fn apply_defaults(&self, object: &mut PersistentVolumeClaim) {
         default_claim(object);
-    }
-    fn admit<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a mut PersistentVolumeClaim,
-        old: Option<&'a PersistentVolumeClaim>,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        Box::pin(async move {
-            if cx.subresource.is_empty() && old.is_none() {
-                add_finalizer(&mut new.metadata, "kubernetes.io/pvc-protection");
-                set_default_class(cx, new).await?;
-            }
-            Ok(())
-        })
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut PersistentVolumeClaim) {
         // The phase is filled in on read.
@@ -116,52 +95,6 @@ impl KindStrategy for PersistentVolumeClaimsStatus {
     ) -> Vec<FieldError> {
         status::check(new)
     }
-}
-
-/// Adds a finalizer unless it is already present.
-pub(crate) fn add_finalizer(metadata: &mut ObjectMeta, finalizer: &str) {
-    if !metadata.finalizers.iter().any(|it| it == finalizer) {
-        metadata.finalizers.push(finalizer.into());
-    }
-}
-
-async fn set_default_class(
-    cx: &Admission<'_>,
-    claim: &mut PersistentVolumeClaim,
-) -> Result<(), Status> {
-    let annotated = claim
-        .metadata
-        .annotations
-        .contains_key(claim_spec::BETA_CLASS);
-    if claim.spec.storage_class_name.is_some() || annotated {
-        return Ok(());
-    }
-    let all = cx
-        .objects
-        .list("storage.k8s.io", "storageclasses", "")
-        .await?;
-    let classes = all
-        .iter()
-        .filter_map(|it| (&**it as &dyn Any).downcast_ref::<StorageClass>());
-    let is_default = |class: &&StorageClass| {
-        let marked = |key: &str| {
-            class
-                .metadata
-                .annotations
-                .get(key)
-                .is_some_and(|it| it == "true")
-        };
-        marked(DEFAULT_CLASS) || marked(BETA_DEFAULT_CLASS)
-    };
-    // The newest class; among equally new ones, the first by name.
-    let newest = classes.filter(is_default).min_by_key(|class| {
-        let created = class.metadata.creation_timestamp.map_or(0, Time::unix);
-        (std::cmp::Reverse(created), class.metadata.name.clone())
-    });
-    if let Some(class) = newest {
-        claim.spec.storage_class_name = Some(class.metadata.name.clone());
-    }
-    Ok(())
 }
 
 /// Drops data sources that upstream ignores, unless the stored claim already has one: sources in

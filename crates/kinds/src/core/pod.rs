@@ -1,7 +1,6 @@
 //! Pods.
 
 mod action;
-pub(crate) mod admission;
 pub(crate) mod binding;
 pub(crate) mod claim_status;
 pub(crate) mod container_status;
@@ -10,20 +9,18 @@ pub(crate) mod eviction;
 pub(crate) mod preparation;
 pub(crate) mod quality_of_service;
 pub(crate) mod resize;
-pub(crate) mod resize_admission;
 pub(crate) mod status;
 pub(crate) mod subresources;
-pub(crate) mod topology;
 pub(crate) mod update;
 pub(crate) mod validation;
 
 use crate::pod_spec::defaults::default_pod;
 use crate::pod_spec::{self, disabled_fields};
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{FieldError, FieldPath, Status};
+use kubist_apimachinery::{FieldError, FieldPath};
 use kubist_registry::{
-    Admission, BoxFuture, ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy,
-    StrategyFacts, validate_metadata,
+    ForKind, Generation, KindStrategy, RequestContext, StatusKeeps, Strategy, StrategyFacts,
+    validate_metadata,
 };
 use std::borrow::Cow;
 
@@ -63,22 +60,6 @@ impl KindStrategy for Pods {
     }
     fn apply_defaults(&self, object: &mut Pod) {
         default_pod(object);
-    }
-    fn admit<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a mut Pod,
-        old: Option<&'a Pod>,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        Box::pin(admission::admit(cx, new, old))
-    }
-    fn admit_update<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a Pod,
-        old: &'a Pod,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        Box::pin(resize_admission::admit(cx, new, old))
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Pod) {
         preparation::prepare(cx, new);

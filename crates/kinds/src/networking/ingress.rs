@@ -3,18 +3,13 @@
 pub(crate) mod validation;
 
 use crate::shared::{self, metadata_checks};
-use kubist_api::networking::v1::{Ingress, IngressClass};
-use kubist_apimachinery::{FieldError, FieldPath, Status, Time};
-use kubist_registry::{
-    Admission, BoxFuture, ForKind, Generation, KindStrategy, StatusKeeps, Strategy, StrategyFacts,
-};
-use std::any::Any;
+use kubist_api::networking::v1::Ingress;
+use kubist_apimachinery::{FieldError, FieldPath};
+use kubist_registry::{ForKind, Generation, KindStrategy, StatusKeeps, Strategy, StrategyFacts};
 
 #[derive(Debug)]
 pub(crate) struct Ingresses;
 
-/// The annotation that marks the default class for ingresses without a class.
-const DEFAULT_CLASS: &str = "ingressclass.kubernetes.io/is-default-class";
 /// The older annotation for the class.
 const CLASS: &str = "kubernetes.io/ingress.class";
 
@@ -28,21 +23,6 @@ impl KindStrategy for Ingresses {
 
     fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
         (name == "status").then_some(&ForKind(IngressesStatus))
-    }
-    fn admit<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a mut Ingress,
-        old: Option<&'a Ingress>,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        Box::pin(async move {
-            let named = new.spec.ingress_class_name.is_some()
-                || new.metadata.annotations.contains_key(CLASS);
-            if cx.subresource.is_empty() && old.is_none() && !named {
-                set_default_class(cx, new).await?;
-            }
-            Ok(())
-        })
     }
     fn warnings(&self, new: &Ingress, old: Option<&Ingress>) -> Vec<String> {
         if old.is_some() || !new.metadata.annotations.contains_key(CLASS) {
@@ -95,28 +75,4 @@ impl KindStrategy for IngressesStatus {
         }
         errors
     }
-}
-
-async fn set_default_class(cx: &Admission<'_>, ingress: &mut Ingress) -> Result<(), Status> {
-    let all = cx
-        .objects
-        .list("networking.k8s.io", "ingressclasses", "")
-        .await?;
-    let classes = all
-        .iter()
-        .filter_map(|it| (&**it as &dyn Any).downcast_ref::<IngressClass>());
-    let defaults = classes.filter(|it| {
-        it.metadata
-            .annotations
-            .get(DEFAULT_CLASS)
-            .is_some_and(|it| it == "true")
-    });
-    let newest = defaults.min_by_key(|class| {
-        let created = class.metadata.creation_timestamp.map_or(0, Time::unix);
-        (std::cmp::Reverse(created), class.metadata.name.clone())
-    });
-    if let Some(class) = newest {
-        ingress.spec.ingress_class_name = Some(class.metadata.name.clone());
-    }
-    Ok(())
 }

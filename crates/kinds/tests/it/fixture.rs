@@ -1,5 +1,6 @@
 //! A registry on its own engine, with a clock that does not advance by itself.
 
+use kubist_admission::PluginSelection;
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{
     AnyObject, DeleteOptions, KubeObject, ListOptions, PostOptions, ResourceVersion, Status,
@@ -52,6 +53,7 @@ impl Fixture {
         config.clock = Arc::clone(&clock) as Arc<dyn WallClock>;
         config.seed = Some(7);
         config.runtime_config = RuntimeConfig::everything();
+        config.admission = PluginSelection::default().chain(Vec::new());
         set_up(&mut config);
         let registry = Registry::new(config);
         registry.start().await.expect("nothing is in the way");

@@ -19,6 +19,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 mod access_options;
+mod admission_options;
 mod audit_options;
 mod etcd_options;
 mod key_options;
@@ -51,8 +52,7 @@ Examples:
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
-Not enforced: authorization (authenticated users may do everything except read /metrics and
-backups), admission webhooks and policies, quotas and limit ranges.
+Quotas need the controller resourcequota.
 Impersonation (--as) is refused. Of upstream's controllers, only those of --controllers exist: a new
 namespace has no ServiceAccount default and no ConfigMap kube-root-ca.crt until they are created.")]
 pub(crate) struct Options {
@@ -83,7 +83,7 @@ pub(crate) struct Options {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "gc,namespace"
+        default_value = "gc,namespace,resourcequota"
     )]
     controllers: Vec<Choice>,
     /// Simulate Deployments and Pods, without containers
@@ -91,6 +91,8 @@ pub(crate) struct Options {
     simulate: bool,
     #[command(flatten)]
     access: access_options::AccessOptions,
+    #[command(flatten)]
+    admission: admission_options::AdmissionOptions,
     #[command(flatten)]
     audit: audit_options::AuditOptions,
     /// How many events the store keeps, except etcd; watches from earlier versions get 410
@@ -196,6 +198,8 @@ enum Choice {
     Namespace,
     /// Roles that combine others
     ClusterroleAggregation,
+    /// The usage of resource quotas
+    Resourcequota,
     /// Nothing
     None,
 }
@@ -211,6 +215,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         tokens: options.access.tokens()?,
         authorization: options.access.authorization()?,
         anonymous_health: options.access.anonymous(),
+        admission_plugins: options.admission.plugins()?,
         controllers: controllers(&options.controllers)?,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),
@@ -298,6 +303,7 @@ fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>
         Choice::Gc => Some(Controller::GarbageCollector),
         Choice::Namespace => Some(Controller::Namespace),
         Choice::ClusterroleAggregation => Some(Controller::ClusterRoleAggregation),
+        Choice::Resourcequota => Some(Controller::ResourceQuota),
         Choice::None => None,
     });
     Ok(named.collect())

@@ -68,7 +68,12 @@ async fn two_servers_with_one_seed_give_the_same_uids() {
         server.shutdown().await;
     }
     assert_eq!(uids[0], uids[1]);
-    let names = ["gc", "namespace", "clusterrole-aggregation"];
+    let names = [
+        "gc",
+        "namespace",
+        "clusterrole-aggregation",
+        "resourcequota",
+    ];
     assert_eq!(Controller::ALL.map(Controller::name), names);
 }
 

@@ -1,5 +1,5 @@
-//! Webhooks on servers: conversion on this one, with certificates that are rotated; admission and
-//! conversion on a kube-apiserver.
+//! Webhooks on servers: admission and conversion, on this one and on a kube-apiserver, with
+//! certificates that are rotated.
 //!
 //! The test of a kube-apiserver is skipped as that of `etcd_upstream` is.
 #![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
@@ -267,6 +267,14 @@ async fn admits(client: &Client) {
         .await
         .expect("it is admitted");
     assert_eq!(&*orange.data["colour"], "orange");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_asks_webhooks_about_objects() {
+    let server = Server::start(ServerConfig::default()).await;
+    let server = server.expect("it starts");
+    admits(&server.client()).await;
+    server.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

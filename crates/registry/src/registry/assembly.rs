@@ -2,7 +2,7 @@
 
 use crate::finishing::Finishing;
 use crate::registry::config::RegistryConfig;
-use crate::registry::storage_version;
+use crate::registry::{served, storage_version};
 use crate::storage::cacher::Cacher;
 use crate::storage::{DryRunnable, StorageFactory};
 use crate::store::Store;
@@ -16,7 +16,7 @@ use crate::stored::scheme::StoredKind;
 use hashbrown::HashMap;
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::GroupResource;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Creates the shared state of a registry, without any store yet.
 pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
@@ -43,6 +43,8 @@ pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
         delete_collection_workers: config.delete_collection_workers.max(1),
         clock: Arc::clone(&config.clock),
         finishing: Finishing::default(),
+        admission: config.admission.clone(),
+        find_served: OnceLock::new(),
     }
 }
 
@@ -90,8 +92,22 @@ pub(super) fn new_store(
         finishing: Finishing::default(),
         field_managers: FieldManagers::built_in(),
         definition: None,
+        served_as: Arc::default(),
         ends: None,
     })
+}
+
+/// Returns the served resources whose objects are in a store.
+pub(super) fn served_as(
+    config: &RegistryConfig,
+    group: &str,
+    plural: &str,
+) -> Arc<[&'static ResourceFacts]> {
+    let served = served(&config.runtime_config);
+    let same = |it: &&'static ResourceFacts| {
+        it.plural == plural && config.kinds.storage_group(it) == group
+    };
+    served.filter(same).collect()
 }
 
 fn storage_factory(config: &RegistryConfig) -> StorageFactory {

@@ -3,6 +3,7 @@
 use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::capability::RestStorage;
 use crate::storage::WatchCacheConfig;
+use crate::store::admission::AdmissionChain;
 use crate::store::clock::{SystemClock, WallClock};
 use crate::store::hooks::Hooks;
 use crate::store::kinds::Kinds;
@@ -47,6 +48,8 @@ pub struct RegistryConfig {
     /// The hooks of resources: group, plural, and hooks. Default: only those of the kinds, such as
     /// the allocation of service addresses.
     pub hooks: Vec<(String, String, Arc<dyn Hooks>)>,
+    /// Changes and judges requests. Default: nothing does.
+    pub admission: AdmissionChain,
     /// Calls webhooks. Default: none; an operation that needs a webhook fails.
     pub webhooks: Option<Arc<dyn WebhookCaller>>,
     /// Further served resources; they take precedence over others of the same name. Default: none.
@@ -70,6 +73,7 @@ impl RegistryConfig {
             runtime_config: RuntimeConfig::default(),
             delete_collection_workers: 1,
             hooks: Vec::new(),
+            admission: AdmissionChain::default(),
             webhooks: None,
             resources: Vec::new(),
         }

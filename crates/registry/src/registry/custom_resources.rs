@@ -260,6 +260,7 @@ impl Registry {
             dry_run: false,
             tracking: None,
             rules: None,
+            admitting: None,
         };
         let written = rest.store.update(request).await;
         tolerate(written.map(drop))

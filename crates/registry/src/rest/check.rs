@@ -49,6 +49,7 @@ impl Rest {
             dry_run: true,
             tracking: None,
             rules: self.group_rules(),
+            admitting: None,
         };
         let prepared = store.begin_update(&request, new, &*old)?;
         self.to_served(prepared)

@@ -3,6 +3,7 @@
 use super::{Deleted, ListPage, Rest, Verb};
 use crate::storage::predicate::Predicate;
 use crate::store::action::Created;
+use crate::store::admission::options::Options;
 use crate::store::delete::{DeleteCall, IGNORE_READ_ERROR, Selection};
 use crate::stored::Stored;
 use crate::strategy::context::RequestContext;
@@ -40,6 +41,7 @@ impl Rest {
             name,
             options,
             selection: None,
+            admitting: self.admitting(Options::Delete(options), None),
         };
         let outcome = store.delete(call).await;
         let outcome = outcome.map_err(|status| self.in_own_group(status))?;
@@ -155,6 +157,7 @@ impl Rest {
                 uid: &meta.uid,
                 predicate,
             }),
+            admitting: self.admitting(Options::Delete(options), None),
         };
         match self.store().delete(call).await {
             Err(status) if !status.is_not_found() => Err(status),

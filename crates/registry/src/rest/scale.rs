@@ -5,6 +5,7 @@
 
 use crate::custom::scale::ScalePaths;
 use crate::rest::Rest;
+use crate::store::admitting::ObjectView;
 use crate::store::tracking::Tracking;
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::custom_object::{custom, custom_mut};
@@ -177,11 +178,7 @@ impl UpdatedObject for Scaled<'_> {
         }
         let mut object = old.boxed_clone();
         object.meta_mut().managed_fields = managed_fields;
-        let replicas = new.spec.replicas;
-        match (custom_mut(&mut *object), self.paths) {
-            (Some(object), Some(paths)) => paths.set(object, replicas),
-            _ => (self.scheme.set_replicas)(&mut *object, replicas),
-        }
+        set_replicas(&mut *object, new.spec.replicas, self.paths, self.scheme);
         let version = &new.metadata.resource_version;
         // An update of a custom object must name the version that it replaces; an update of its
         // scale need not.
@@ -189,6 +186,44 @@ impl UpdatedObject for Scaled<'_> {
             object.meta_mut().resource_version = version.clone();
         }
         Ok(object)
+    }
+}
+
+/// The scale of a workload, as admission sees it.
+pub(crate) struct ScaleView<'a> {
+    /// The scale paths of a custom object.
+    pub(crate) paths: Option<&'a ScalePaths>,
+    /// The scheme, for a built-in object.
+    pub(crate) scheme: &'a Scheme,
+    /// The error if the workload has no scale.
+    pub(crate) missing: Status,
+}
+
+impl ObjectView for ScaleView<'_> {
+    fn of(&self, object: &dyn AnyObject) -> Result<Box<dyn AnyObject>, Status> {
+        let scale = of(object, self.paths, self.scheme)?;
+        Ok(Box::new(scale.ok_or_else(|| self.missing.clone())?))
+    }
+
+    fn put(&self, part: &dyn AnyObject, object: &mut dyn AnyObject) {
+        let part: &dyn Any = part;
+        let Some(scale) = part.downcast_ref::<Scale>() else {
+            return;
+        };
+        set_replicas(object, scale.spec.replicas, self.paths, self.scheme);
+    }
+}
+
+fn set_replicas(
+    object: &mut dyn AnyObject,
+    replicas: i32,
+    paths: Option<&ScalePaths>,
+    scheme: &Scheme,
+) {
+    if let (Some(paths), Some(object)) = (paths, custom_mut(object)) {
+        paths.set(object, replicas);
+    } else {
+        (scheme.set_replicas)(object, replicas);
     }
 }
 

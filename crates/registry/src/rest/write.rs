@@ -1,10 +1,13 @@
 //! Create and update, of objects and of their subresources.
 
 use super::{Rest, Updated, Verb};
-use crate::rest::scale::{self, ScaleOwners};
+use crate::rest::scale::{self, ScaleOwners, ScaleView};
 use crate::rest::subresource::Subresource;
 use crate::store::GroupRules;
 use crate::store::action::{ActionCall, Created};
+use crate::store::admission::operation::Operation;
+use crate::store::admission::options::Options;
+use crate::store::admission::target::Target;
 use crate::store::create::CreateCall;
 use crate::store::resource_store::ResourceStore;
 use crate::store::tracking::Tracking;
@@ -23,12 +26,25 @@ impl Rest {
         cx: &RequestContext,
         namespace: &str,
         name: &str,
-        object: Box<dyn AnyObject>,
+        mut object: Box<dyn AnyObject>,
         options: &PostOptions,
     ) -> Result<Created, Status> {
         self.check_verb(Verb::Create)?;
         let dry_run = options.dry_run;
+        let admitting = self.admitting(Options::Post(options), None);
         if let Subresource::Action(subresource, action) = self.subresource {
+            if let Some(admitting) = admitting {
+                let target = Target {
+                    operation: Operation::Create,
+                    resource: self.facts,
+                    subresource,
+                    kind: self.body_kind(),
+                    namespace,
+                    name,
+                    dry_run,
+                };
+                admitting.admit_action(cx, target, &mut object).await?;
+            }
             let call = ActionCall {
                 store: &ResourceStore::new(&self.stores, &self.store),
                 cx,
@@ -47,6 +63,7 @@ impl Rest {
             dry_run,
             tracking: &self.tracking(cx, options),
             rules: self.group_rules(),
+            admitting,
         };
         let created = self.store().create(call, namespace, object).await;
         let created = created.map_err(|status| self.in_own_group(status))?;
@@ -66,7 +83,7 @@ impl Rest {
         let dry_run = options.dry_run;
         if matches!(self.subresource, Subresource::Scale) {
             let tracking = self.tracking(cx, options);
-            let object = self.rescale(cx, (namespace, name), object, &tracking, dry_run);
+            let object = self.rescale(cx, (namespace, name), object, &tracking, options);
             let object = object.await?;
             return Ok(Updated {
                 object,
@@ -77,6 +94,7 @@ impl Rest {
         let tracking = self.tracking(cx, options);
         let request = UpdateRequest {
             tracking: (!object.has_managers()).then_some(&tracking),
+            admitting: self.admitting(Options::Post(options), None),
             ..self.request(cx, namespace, name, &served, dry_run)
         };
         let outcome = self.store().update(request).await;
@@ -113,7 +131,7 @@ impl Rest {
         (namespace, name): (&str, &str),
         object: &dyn UpdatedObject,
         tracking: &Tracking<'_>,
-        dry_run: bool,
+        options: &PostOptions,
     ) -> Result<Stored, Status> {
         let paths = self.scale_paths();
         let scaled = scale::Scaled {
@@ -128,7 +146,15 @@ impl Rest {
             paths: paths.as_ref(),
             scheme: self.scheme(),
         };
-        let request = self.request(cx, namespace, name, &scaled, dry_run);
+        let view = ScaleView {
+            paths: paths.as_ref(),
+            scheme: self.scheme(),
+            missing: self.has_no_scale(),
+        };
+        let request = UpdateRequest {
+            admitting: self.admitting(Options::Post(options), Some(&view)),
+            ..self.request(cx, namespace, name, &scaled, options.dry_run)
+        };
         let stored = self.store().update(request).await?.stored;
         let scale = scale::of(&**stored.object()?, paths.as_ref(), self.scheme())?
             .ok_or_else(|| self.has_no_scale())?;
@@ -159,6 +185,7 @@ impl Rest {
             dry_run,
             tracking: None,
             rules: self.group_rules(),
+            admitting: None,
         }
     }
 

@@ -3,6 +3,8 @@
 use super::{GroupRules, Store};
 use crate::storage::CreateRequest;
 use crate::storage::error::{Operation, StorageError};
+use crate::store::admission;
+use crate::store::admitting::{Admitted, Admitting};
 use crate::store::hooks::{AllBegun, Begin};
 use crate::store::stores::Stores;
 use crate::store::track_fields::TrackFields;
@@ -32,6 +34,22 @@ pub(crate) struct CreateCall<'a> {
     pub(crate) tracking: &'a dyn TrackFields,
     /// The validation rules that replace the strategy's, if any.
     pub(crate) rules: Option<GroupRules>,
+    /// What admission is told; none if the server creates the object.
+    pub(crate) admitting: Option<Admitting<'a>>,
+}
+
+impl<'a> CreateCall<'a> {
+    /// Returns what admission is told of the object of this name.
+    fn admitted(&self, namespace: &'a str, name: &'a str) -> Admitted<'a> {
+        Admitted {
+            cx: self.cx,
+            admitting: self.admitting,
+            operation: admission::Operation::Create,
+            namespace,
+            name,
+            dry_run: self.dry_run,
+        }
+    }
 }
 
 impl Store {
@@ -54,6 +72,9 @@ impl Store {
         };
         self.strategy.apply_defaults(&mut *object);
         self.track(cx, call.tracking, None, &mut *object).await;
+        let write = call.admitted(namespace, &name);
+        self.admit(write, &mut object, None).await?;
+        self.ensure_namespace_matches(&mut *object, namespace)?;
         let mut admission = Admission::new(cx, stores);
         admission.dry_run = call.dry_run;
         self.strategy.admit(&admission, &mut *object, None).await?;
@@ -131,14 +152,30 @@ impl Store {
         } else {
             None
         };
-        let begun = AllBegun::begin(&self.hooks, begin, &mut *object, None).await?;
-        let prepared = self.prepare_create(call, object, guards);
+        let mut begun = AllBegun::begin(&self.hooks, begin, &mut *object, None).await?;
+        let prepared = match self.prepare_create(call, object, guards) {
+            Ok(prepared) => {
+                let meta = prepared.1.meta();
+                let write = call.admitted(&meta.namespace, &meta.name);
+                let judged = self.validate_admission(write, &*prepared.1, None).await;
+                judged.map(|reserved| {
+                    begun.extend(reserved);
+                    prepared
+                })
+            }
+            Err(status) => Err(status),
+        };
         let (key, object, request) = match prepared {
             Ok(prepared) => prepared,
             Err(status) => {
                 begun.rollback().await;
                 return Err(status.into());
             }
+        };
+        let place = match place {
+            // What admission has reserved must be given back too, if the write fails.
+            None if !dry_run && !begun.is_empty() => Some(self.finishing.place().await?),
+            place => place,
         };
         if let Some(place) = place {
             return self.create_hooked(place, begun, key, object, request).await;

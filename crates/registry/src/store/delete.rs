@@ -5,6 +5,8 @@ use super::{Store, namespaces};
 use crate::storage::error::{Operation, StorageError};
 use crate::storage::predicate::Predicate;
 use crate::storage::{Change, Changed, DeleteRequest};
+use crate::store::admission;
+use crate::store::admitting::{Admitted, Admitting};
 use crate::stored::Stored;
 use crate::strategy::BoxFuture;
 use crate::strategy::context::RequestContext;
@@ -35,6 +37,23 @@ pub(crate) struct DeleteCall<'a> {
     pub(crate) options: &'a DeleteOptions,
     /// A further condition on the object. If it does not hold, the object counts as not found.
     pub(crate) selection: Option<Selection<'a>>,
+    /// What admission is told; none if the server deletes the object.
+    pub(crate) admitting: Option<Admitting<'a>>,
+}
+
+impl<'a> DeleteCall<'a> {
+    /// Returns what admission is told of the deletion.
+    fn admitted(&self) -> Admitted<'a> {
+        Admitted {
+            cx: self.cx,
+            admitting: self.admitting,
+            operation: admission::Operation::Delete,
+            namespace: self.namespace,
+            // As upstream, the deletion of a collection names none.
+            name: self.selection.map_or(self.name, |_| ""),
+            dry_run: !self.options.dry_run.is_empty(),
+        }
+    }
 }
 
 /// The selection that found an object; it is deleted only if it still matches.
@@ -94,7 +113,7 @@ impl Store {
             marked.stored
         } else {
             let before = marked.stored.revision();
-            match self.end(key, &options, marked.stored).await {
+            match self.end(key, &options, &call, marked.stored).await {
                 Ok(DeleteOutcome { stored, gone: true }) => {
                     // Otherwise another request has removed it.
                     if stored.revision() != before {
@@ -119,6 +138,7 @@ impl Store {
         &self,
         key: String,
         options: &Deletion,
+        call: &DeleteCall<'_>,
         marked: Stored,
     ) -> Result<DeleteOutcome, StorageError> {
         let mut options = options.clone();
@@ -128,6 +148,7 @@ impl Store {
         }
         let mut ending = Ending {
             store: self,
+            call,
             options: &options,
             uid: marked.object()?.meta().uid.clone(),
             is_another: false,
@@ -234,7 +255,11 @@ impl Change for Marking<'_> {
         &'a mut self,
         current: Option<&'a Stored>,
     ) -> BoxFuture<'a, Result<Changed, Status>> {
-        Box::pin(std::future::ready(self.mark(current)))
+        Box::pin(async move {
+            let changed = self.mark(current)?;
+            admit(self.store, self.call, current, &changed).await?;
+            Ok(changed)
+        })
     }
 }
 
@@ -314,6 +339,7 @@ impl Marking<'_> {
 /// The removal of an object that was marked with a grace period of zero.
 struct Ending<'a> {
     store: &'a Store,
+    call: &'a DeleteCall<'a>,
     options: &'a Deletion,
     uid: Str,
     /// Whether the object is already removed, and another has its name.
@@ -325,7 +351,28 @@ impl Change for Ending<'_> {
         &'a mut self,
         current: Option<&'a Stored>,
     ) -> BoxFuture<'a, Result<Changed, Status>> {
-        Box::pin(std::future::ready(self.end(current)))
+        Box::pin(async move {
+            let changed = self.end(current)?;
+            admit(self.store, self.call, current, &changed).await?;
+            Ok(changed)
+        })
+    }
+}
+
+/// Asks admission about a step of a deletion. As upstream, a deletion that is pending already is not
+/// asked about, and one that is marked and then ended at once is asked about twice.
+async fn admit(
+    store: &Store,
+    call: &DeleteCall<'_>,
+    current: Option<&Stored>,
+    changed: &Changed,
+) -> Result<(), Status> {
+    match current {
+        Some(current) if !matches!(changed, Changed::Keep) => {
+            let old = current.object()?;
+            store.admit_deletion(call.admitted(), &**old).await
+        }
+        _ => Ok(()),
     }
 }
 

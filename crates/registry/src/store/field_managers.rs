@@ -102,6 +102,14 @@ impl FieldManagers {
         }
     }
 
+    /// Returns the type of the objects in a version; none if there is no such version.
+    pub(crate) fn type_in(&self, api_version: &str, kind: &str) -> Option<ObjectType> {
+        match &self.custom {
+            Some(versions) => Some(versions.get(api_version)?.object_type().clone()),
+            None => find_kind_by_api_version(api_version, kind).map(built_in),
+        }
+    }
+
     /// Returns where the objects of a version have the replicas that a scale sets.
     pub(crate) fn replicas_path(&self, api_version: &str, kind: &str) -> ReplicasPath {
         if let Some(versions) = &self.custom {
@@ -115,6 +123,39 @@ impl FieldManagers {
             Some(_) => ReplicasPath::At(vec!["spec".into(), "replicas".into()]),
             None => ReplicasPath::NoVersion,
         }
+    }
+
+    /// Returns an object in the form of JSON in another version of its kind.
+    ///
+    /// # Errors
+    /// There is no such version, or the conversion fails.
+    pub(crate) async fn in_version(
+        &self,
+        scheme: &Scheme,
+        mut object: Value,
+        to: &str,
+    ) -> Result<Value, Status> {
+        let unknown = || Status::internal_error(format_args!("there is no version {to}"));
+        if let Some(versions) = &self.custom {
+            versions.get(to).ok_or_else(unknown)?;
+            if let Some(conversion) = &self.conversion {
+                let wanted = Wanted {
+                    object,
+                    to: to.into(),
+                };
+                let converted = conversion.convert(wanted).await;
+                return converted.map_err(Status::internal_error);
+            }
+            if let Some(members) = object.as_object_mut() {
+                members.insert("apiVersion".to_owned(), to.into());
+            }
+            return Ok(object);
+        }
+        let text = |name: &str| object[name].as_str().unwrap_or_default();
+        let find = |version| find_kind_by_api_version(version, text("kind")).ok_or_else(unknown);
+        let (from, to) = (find(text("apiVersion"))?, find(to)?);
+        let typed = object_of(&object, from)?;
+        Ok(to_json_value(&*scheme.convert(typed, from, to)?))
     }
 
     /// Returns the converter of the versions of a kind.

@@ -12,11 +12,14 @@ use super::update::TryUpdate;
 use crate::finishing::Place;
 use crate::storage::error::StorageError;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
+use crate::store::admission::options::Options;
+use crate::store::admitting::Admitting;
 use crate::store::hooks::AllBegun;
 use crate::stored::Stored;
 use crate::strategy::BoxFuture;
 use kubist_apimachinery::{AnyObject, Preconditions, Status};
 use std::pin::pin;
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 /// One attempt of an update, sent to the request.
@@ -170,6 +173,10 @@ impl Store {
         let selection = call
             .selection
             .map(|it| (it.uid.to_owned(), it.predicate.clone()));
+        let admitting = call.admitting.map(|it| {
+            let subresource = it.subresource.to_owned();
+            (Arc::clone(it.stores), it.resource, it.kind, subresource)
+        });
         let work = async move {
             let _place = place;
             let selection = selection
@@ -181,6 +188,14 @@ impl Store {
                 name: &name,
                 options: &options,
                 selection,
+                admitting: admitting.as_ref().map(|it| Admitting {
+                    stores: &it.0,
+                    resource: it.1,
+                    kind: it.2,
+                    subresource: &it.3,
+                    options: Options::Delete(&options),
+                    view: None,
+                }),
             };
             store.delete_here(call).await
         };

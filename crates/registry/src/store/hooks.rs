@@ -91,6 +91,12 @@ pub trait Begun: Send {
 #[derive(Default)]
 pub(crate) struct AllBegun(Vec<Box<dyn Begun>>);
 
+impl From<Vec<Box<dyn Begun>>> for AllBegun {
+    fn from(all: Vec<Box<dyn Begun>>) -> Self {
+        Self(all)
+    }
+}
+
 impl AllBegun {
     /// Runs the begin hooks in order; if one fails, the earlier ones are rolled back.
     pub(crate) async fn begin(
@@ -114,6 +120,16 @@ impl AllBegun {
             }
         }
         Ok(all)
+    }
+
+    /// Adds others.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// Reports whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(crate) async fn commit(self) {

@@ -115,6 +115,7 @@ impl ResourceStore {
             dry_run: false,
             tracking: &tracking,
             rules: None,
+            admitting: None,
         };
         self.store.create(call, namespace, object).await
     }
@@ -146,6 +147,7 @@ impl ResourceStore {
             dry_run,
             tracking: is_tracked.then_some(&tracking),
             rules: None,
+            admitting: None,
         };
         Ok(self.store.update(request).await?.stored)
     }
@@ -166,6 +168,7 @@ impl ResourceStore {
             name,
             options,
             selection: None,
+            admitting: None,
         };
         self.store.delete(call).await.map(drop)
     }

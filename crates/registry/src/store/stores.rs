@@ -5,6 +5,7 @@ use crate::storage::error::Operation;
 use crate::storage::predicate::Predicate;
 use crate::storage::{ListRequest, Scope};
 use crate::store::Store;
+use crate::store::admission::chain::AdmissionChain;
 use crate::store::clock::WallClock;
 use crate::store::engine::Engine;
 use crate::store::kinds::{ClusterObjects, Kinds};
@@ -15,9 +16,10 @@ use crate::strategy::BoxFuture;
 use crate::strategy::admission::Lookup;
 use crate::strategy::context::{RequestContext, User};
 use hashbrown::HashMap;
+use kubist_api::ResourceFacts;
 use kubist_apimachinery::{AnyObject, ListOptions, Status};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The state that all resources share.
 pub struct Stores {
@@ -31,7 +33,13 @@ pub struct Stores {
     pub(crate) delete_collection_workers: usize,
     pub(crate) clock: Arc<dyn WallClock>,
     pub(crate) finishing: Finishing,
+    pub(crate) admission: AdmissionChain,
+    /// Finds what is served of a kind; set once the registry is complete.
+    pub(crate) find_served: OnceLock<FindServed>,
 }
+
+/// Returns the served resources by the `group/version` and the name of their kind.
+pub(crate) type FindServed = Box<dyn Fn(&str, &str) -> Vec<&'static ResourceFacts> + Send + Sync>;
 
 impl Stores {
     /// Returns the objects of a resource in their storage version, by its storage group and plural;
@@ -41,9 +49,31 @@ impl Stores {
         Some(ResourceStore::new(self, store))
     }
 
+    /// Returns a new random (version 4) UUID, from the same source as those of objects.
+    pub fn new_uid(&self) -> String {
+        self.random.uid()
+    }
+
     /// Creates the context of a request by `user` that arrives now.
     pub fn request(&self, user: User) -> RequestContext {
         RequestContext::new(user, self.clock.now())
+    }
+
+    /// Returns the resources that are served now with objects of a kind, custom ones included; the
+    /// version is `group/version`, or the version alone for core.
+    pub fn of_kind(&self, api_version: &str, kind: &str) -> Vec<&'static ResourceFacts> {
+        let find = self.find_served.get();
+        find.map(|find| find(api_version, kind)).unwrap_or_default()
+    }
+
+    /// Returns a generated name that begins with `base`, from the same source as those of objects.
+    pub fn new_name(&self, base: &str) -> String {
+        self.random.name(base)
+    }
+
+    /// Returns what runs the end of writes, even if their request is dropped.
+    pub fn finishing(&self) -> &Finishing {
+        &self.finishing
     }
 
     /// Adds the store of a resource.

@@ -4,14 +4,17 @@ use super::create::remove_duplicate_owners;
 use super::{GroupRules, Store};
 use crate::storage::error::{Operation, StorageError};
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
+use crate::store::admission;
+use crate::store::admitting::{Admitted, Admitting};
 use crate::store::hooks::{AllBegun, Begin};
+use crate::store::kept_metadata::{keep_metadata, restore_metadata};
 use crate::store::stores::Stores;
 use crate::store::track_fields::{TrackFields, WithoutManagers, keep_times};
 use crate::store::updated_object::UpdatedObject;
 use crate::stored::Stored;
 use crate::strategy::admission::Admission;
 use crate::strategy::context::RequestContext;
-use crate::strategy::facts::{Generation, MetadataUpdate, StatusKeeps};
+use crate::strategy::facts::{Generation, MetadataUpdate};
 use crate::strategy::object_fields::{equal_in, number_of, splice};
 use crate::strategy::object_write::ObjectChange;
 use crate::strategy::validate_metadata::{
@@ -19,7 +22,7 @@ use crate::strategy::validate_metadata::{
 };
 use crate::strategy::{BoxFuture, Strategy, warn};
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status, Str,
+    AnyObject, FieldError, FieldPath, GroupKind, ResourceVersion, Status, Str,
 };
 use kubist_storage::Guard;
 
@@ -55,6 +58,22 @@ pub(crate) struct UpdateRequest<'a> {
     pub(crate) tracking: Option<&'a dyn TrackFields>,
     /// The validation rules that replace the strategy's, if any.
     pub(crate) rules: Option<GroupRules>,
+    /// What admission is told; none for the server's own updates.
+    pub(crate) admitting: Option<Admitting<'a>>,
+}
+
+impl<'a> UpdateRequest<'a> {
+    /// Returns what admission is told of the write.
+    fn admitted(&self, operation: admission::Operation) -> Admitted<'a> {
+        Admitted {
+            cx: self.cx,
+            admitting: self.admitting,
+            operation,
+            namespace: self.namespace,
+            name: self.name,
+            dry_run: self.dry_run,
+        }
+    }
 }
 
 impl Store {
@@ -85,7 +104,8 @@ impl Store {
             examined: 0,
         };
         let dry_run = request.dry_run;
-        let updated = if self.writes_with_hooks(dry_run) {
+        let write = request.admitted(admission::Operation::Update);
+        let updated = if self.writes_with_hooks(dry_run) || write.reserves(self) {
             self.update_hooked(key, preconditions, creates, &mut try_update)
                 .await?
         } else {
@@ -94,7 +114,12 @@ impl Store {
                 .storage
                 .update(key, &preconditions, creates, dry_run, change)
                 .await;
-            std::mem::take(&mut try_update.begun).rollback().await;
+            let begun = std::mem::take(&mut try_update.begun);
+            match &updated {
+                Ok(_) if !dry_run => begun.commit().await,
+                Ok(_) => begun.rollback().await,
+                Err(error) => begun.failed(error).await,
+            }
             updated?
         };
         let change = match &updated {
@@ -273,51 +298,6 @@ impl Store {
     }
 }
 
-/// Restores metadata that users can never change.
-fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
-    new.generation = old.generation;
-    if new.uid.is_empty() {
-        new.uid = old.uid.clone();
-    }
-    new.creation_timestamp = old.creation_timestamp;
-    if old.deletion_timestamp.is_some() {
-        new.deletion_timestamp = old.deletion_timestamp;
-    }
-    if new.deletion_grace_period_seconds.is_none() {
-        new.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
-    }
-}
-
-fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
-    match keeps {
-        StatusKeeps::Everything => {
-            let version = std::mem::take(&mut new.resource_version);
-            let uid = std::mem::take(&mut new.uid);
-            let managed_fields = std::mem::take(&mut new.managed_fields);
-            *new = old.clone();
-            new.managed_fields = managed_fields;
-            new.resource_version = version;
-            new.uid = uid;
-        }
-        StatusKeeps::Most => keep_most(new, old),
-        StatusKeeps::Labels => new.labels.clone_from(&old.labels),
-        StatusKeeps::Owners => new.owner_references.clone_from(&old.owner_references),
-        StatusKeeps::Nothing => {}
-    }
-}
-
-/// Restores metadata that upstream resets where only part of an object may change.
-pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
-    *new = ObjectMeta {
-        resource_version: std::mem::take(&mut new.resource_version),
-        uid: std::mem::take(&mut new.uid),
-        generate_name: std::mem::take(&mut new.generate_name),
-        managed_fields: std::mem::take(&mut new.managed_fields),
-        deletion_grace_period_seconds: new.deletion_grace_period_seconds,
-        ..old.clone()
-    };
-}
-
 /// One update over all its attempts.
 pub(super) struct TryUpdate<'a> {
     store: &'a Store,
@@ -353,9 +333,9 @@ impl TryUpdate<'_> {
         if let Some(tracking) = request.tracking {
             store.track(request.cx, tracking, old, &mut *new).await;
         }
-        let mut admission = Admission::new(request.cx, request.stores);
-        admission.dry_run = request.dry_run;
-        admission.subresource = request.subresource;
+        let mut of_kind = Admission::new(request.cx, request.stores);
+        of_kind.dry_run = request.dry_run;
+        of_kind.subresource = request.subresource;
         let mut guards = Vec::new();
         if old.is_none() {
             let (stores, name) = (request.stores, new.meta().name.clone());
@@ -363,10 +343,16 @@ impl TryUpdate<'_> {
                 .creation_guards(stores, request.namespace, &name)
                 .await?;
         }
-        store.strategy.admit(&admission, &mut *new, old).await?;
+        let write = request.admitted(match old {
+            Some(_) => admission::Operation::Update,
+            None => admission::Operation::Create,
+        });
+        store.admit(write, &mut new, old).await?;
+        store.ensure_namespace_matches(&mut *new, request.namespace)?;
+        store.strategy.admit(&of_kind, &mut *new, old).await?;
+        // The previous attempt is rolled back first.
+        std::mem::take(&mut self.begun).rollback().await;
         if request.scope == UpdateScope::Whole {
-            // The previous attempt is rolled back first.
-            std::mem::take(&mut self.begun).rollback().await;
             let begin = Begin {
                 cx: request.cx,
                 dry_run: request.dry_run,
@@ -374,12 +360,18 @@ impl TryUpdate<'_> {
             self.begun = AllBegun::begin(&store.hooks, begin, &mut *new, old).await?;
         }
         let Some((old, current)) = old.zip(current) else {
-            return self.create(new, guards);
+            let created = self.create(new, guards)?;
+            if let Changed::Create(new, _) = &created {
+                let reserved = store.validate_admission(write, &**new, None).await?;
+                self.begun.extend(reserved);
+            }
+            return Ok(created);
         };
         store.check_version(&*new, current.revision(), request.name)?;
         let mut new = store.begin_update(request, new, old)?;
         keep_times(&mut *new, old);
-        store.strategy.admit_update(&admission, &*new, old).await?;
+        let reserved = store.validate_admission(write, &*new, Some(old)).await?;
+        self.begun.extend(reserved);
         if store.is_finished(&*new, old) {
             return Ok(Changed::Delete(new));
         }

@@ -9,6 +9,7 @@ use kubist_apimachinery::{MicroTime, Str, Time};
 pub use kubist_authorization::User;
 use kubist_authorization::rbac::Grants;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -41,6 +42,7 @@ pub struct RequestContext {
 struct Notes {
     warnings: Vec<String>,
     writes: Vec<ObjectWrite>,
+    annotations: BTreeMap<String, String>,
 }
 
 impl RequestContext {
@@ -48,6 +50,8 @@ impl RequestContext {
     pub const LONG_WORK: usize = 32 << 10;
     /// The maximum of warnings per request; more are dropped.
     pub const WARNINGS_MAX: usize = 256;
+    /// The maximum of audit annotations per request; more are dropped.
+    pub const ANNOTATIONS_MAX: usize = 256;
     /// The maximum of writes that are noted per request, such as the deletes of a collection.
     pub const WRITES_MAX: usize = 4096;
 
@@ -115,6 +119,22 @@ impl RequestContext {
     /// Takes the warnings so far.
     pub fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().warnings)
+    }
+
+    /// Notes something about the request for its audit event, by a name such as
+    /// `pod-security.kubernetes.io/enforce-policy`. The first value of a name counts, as upstream.
+    pub fn annotate(&self, name: impl Into<String>, value: impl Into<String>) {
+        let annotations = &mut self.notes.lock().annotations;
+        if annotations.len() < Self::ANNOTATIONS_MAX {
+            annotations
+                .entry(name.into())
+                .or_insert_with(|| value.into());
+        }
+    }
+
+    /// Takes the audit annotations so far.
+    pub fn take_annotations(&self) -> BTreeMap<String, String> {
+        std::mem::take(&mut self.notes.lock().annotations)
     }
 
     /// Notes a committed write.

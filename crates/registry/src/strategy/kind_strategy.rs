@@ -36,15 +36,6 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
         let _ = (cx, new, old);
         Box::pin(std::future::ready(Ok(())))
     }
-    fn admit_update<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a Self::Kind,
-        old: &'a Self::Kind,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        let _ = (cx, new, old);
-        Box::pin(std::future::ready(Ok(())))
-    }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Self::Kind) {
         let _ = (cx, new);
     }
@@ -119,17 +110,6 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
         match typed_mut(new) {
             Some(new) => self.0.admit(cx, new, old.and_then(typed)),
             None => Box::pin(std::future::ready(Ok(()))),
-        }
-    }
-    fn admit_update<'a>(
-        &'a self,
-        cx: &'a Admission<'a>,
-        new: &'a dyn AnyObject,
-        old: &'a dyn AnyObject,
-    ) -> BoxFuture<'a, Result<(), Status>> {
-        match (typed(new), typed(old)) {
-            (Some(new), Some(old)) => self.0.admit_update(cx, new, old),
-            _ => Box::pin(std::future::ready(Ok(()))),
         }
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut dyn AnyObject) {

@@ -97,6 +97,11 @@ async fn users_may_do_what_their_roles_allow() -> kubist_test::Result {
     let fork = server.fork().await?;
     let alice = maps(fork.client_as("alice", ["devs"])?);
     alice.get("settings").await?;
-    assert!(alice.delete("settings").await.is_err_and(|it| it.is_forbidden()));
+    assert!(
+        alice
+            .delete("settings")
+            .await
+            .is_err_and(|it| it.is_forbidden())
+    );
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The subresource `pods/binding`, which assigns a pod to a node.
 
 use super::action::{pod, set_condition, success};
-use super::topology;
 use kubist_api::core::v1::{Binding, PodCondition};
 use kubist_api::{Kind, find_kind};
 use kubist_apimachinery::{
@@ -9,7 +8,6 @@ use kubist_apimachinery::{
 };
 use kubist_registry::{Action, ActionCall, BoxFuture, Created, UpdatePath, UpdatedObject};
 use std::any::Any;
-use std::collections::BTreeMap;
 
 /// Assigns a pod to the node that a binding names.
 #[derive(Debug)]
@@ -42,13 +40,8 @@ async fn bind(call: ActionCall<'_>) -> Result<Created, Status> {
         let kind = GroupKind::new("", "Binding");
         return Err(Status::invalid(&kind, name, &errors));
     }
-    let mut labels = binding.metadata.labels.clone();
-    if binding.target.kind == "Node" {
-        labels.extend(topology::of_node(store.lookup(), &binding.target.name).await?);
-    }
     let bound = Bound {
         binding,
-        labels,
         now: cx.now(),
     };
     let path = UpdatePath::Everything(call.subresource);
@@ -79,8 +72,6 @@ fn check(binding: &Binding) -> Vec<FieldError> {
 /// The update that binds a pod to the node of a binding.
 struct Bound<'a> {
     binding: &'a Binding,
-    /// Labels that are set on the pod, replacing existing values.
-    labels: BTreeMap<Str, Str>,
     now: Time,
 }
 
@@ -120,7 +111,9 @@ impl UpdatedObject for Bound<'_> {
         for (key, value) in &self.binding.metadata.annotations {
             pod.metadata.annotations.insert(key.clone(), value.clone());
         }
-        pod.metadata.labels.extend(self.labels.clone());
+        // Admission may have added those of the node.
+        let labels = self.binding.metadata.labels.clone();
+        pod.metadata.labels.extend(labels);
         // The nomination was only a hint and no longer applies.
         pod.status.nominated_node_name = Str::default();
         let condition = PodCondition {

@@ -22,10 +22,18 @@ pub(super) struct AuditOptions {
     #[arg(long = "audit-log-path", value_name = "FILE", requires = "policy_file")]
     log_path: Option<PathBuf>,
     /// Megabytes at which the audit log is renamed and a new one begun; 0: never
-    #[arg(long = "audit-log-maxsize", value_name = "MEGABYTES", default_value_t = 100)]
+    #[arg(
+        long = "audit-log-maxsize",
+        value_name = "MEGABYTES",
+        default_value_t = 100
+    )]
     log_maxsize: u32,
     /// How many renamed audit logs are kept; 0: all
-    #[arg(long = "audit-log-maxbackup", value_name = "FILES", default_value_t = 0)]
+    #[arg(
+        long = "audit-log-maxbackup",
+        value_name = "FILES",
+        default_value_t = 0
+    )]
     log_maxbackup: u32,
     /// For how many days renamed audit logs are kept; 0: for ever
     #[arg(long = "audit-log-maxage", value_name = "DAYS", default_value_t = 0)]
@@ -51,9 +59,7 @@ impl AuditOptions {
         } else {
             let bytes = u64::from(self.log_maxsize) << 20;
             let files = usize::try_from(self.log_maxbackup).unwrap_or(usize::MAX);
-            let age = DAY
-                .checked_mul(self.log_maxage)
-                .filter(|it| !it.is_zero());
+            let age = DAY.checked_mul(self.log_maxage).filter(|it| !it.is_zero());
             LogFile::open(path, bytes)?.keep_files(files).keep_for(age)
         };
         Ok(Some(Audit::new(policy, log)?))

@@ -22,6 +22,7 @@ use crate::storage::cacher::CacherStats;
 use crate::store::stores::Stores;
 use crate::store::{DefinedBy, Store};
 use hashbrown::HashMap;
+use kubist_api::ResourceFacts;
 use kubist_api::apiextensions::v1::{CustomResourceConversion, CustomResourceDefinition};
 use kubist_apimachinery::{GroupResource, Str};
 use parking_lot::RwLock;
@@ -124,6 +125,14 @@ impl CustomResources {
 }
 
 impl Served {
+    /// Returns the served resources with objects of a kind, by its `group/version`.
+    pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Vec<&'static ResourceFacts> {
+        let versions = self.groups.iter().flat_map(|it| &it.versions);
+        let versions = versions.filter(|it| it.api_version == *api_version);
+        let facts = versions.flat_map(|it| &it.resources).map(|it| it.facts);
+        facts.filter(|it| it.kind == kind).collect()
+    }
+
     /// Returns the watch caches of the served resources.
     pub(crate) fn caches(&self) -> impl Iterator<Item = (GroupResource, CacherStats)> {
         self.by_definition.values().filter_map(|installed| {
@@ -199,6 +208,7 @@ fn new_store(
         finishing: stores.finishing.clone(),
         field_managers: Arc::clone(&content.field_managers),
         definition: Some(content.by.clone()),
+        served_as: content.shapes.iter().map(|it| it.facts).collect(),
         ends: Some(ends.subscribe()),
     }
 }

@@ -1,0 +1,40 @@
+//! The answer to a client whose request a webhook refused or did not answer, as upstream words it.
+
+use kubist_apimachinery::Str;
+use kubist_apimachinery::go_text::quote;
+use kubist_apimachinery::{STATUS_FAILURE, STATUS_SUCCESS, Status};
+
+/// The lowest code of a failure.
+const BAD_REQUEST: i32 = 400;
+
+/// Returns the status of a request that a webhook denied.
+pub(super) fn denied(name: &str, result: Option<Box<Status>>) -> Status {
+    let mut status = result.map_or_else(Status::default, |it| *it);
+    status.code = status.code.max(BAD_REQUEST);
+    if status.status.is_empty() || *status.status == *STATUS_SUCCESS {
+        status.status = STATUS_FAILURE.into();
+    }
+    let by = format!("admission webhook {} denied the request", quote(name));
+    let why: &Str = match status.message.is_empty() {
+        true => &status.reason,
+        false => &status.message,
+    };
+    status.message = match why.as_str() {
+        "" => format!("{by} without explanation").into(),
+        why => format!("{by}: {why}").into(),
+    };
+    status
+}
+
+/// Returns the status of a dry run that a webhook with side effects would see.
+pub(super) fn no_dry_run(name: &str) -> Status {
+    Status::bad_request(format!(
+        "admission webhook {} does not support dry run",
+        quote(name)
+    ))
+}
+
+/// Returns why a webhook was not called, or gave no usable answer.
+pub(super) fn not_called(name: &str, why: &str) -> String {
+    format!("failed calling webhook {}: {why}", quote(name))
+}
