@@ -47,14 +47,17 @@ Examples:
   kubist serve --listen 127.0.0.1:0 --kubeconfig /tmp/k.yaml --simulate
   KUBECONFIG=kubist.kubeconfig kubectl get namespaces
   KUBIST_TOKEN=s3cret kubist serve --controllers none
+  kubist serve --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction
+  kubist serve --audit-policy-file policy.yaml --audit-log-path -
   kubist serve -v --logging-format=json 2>requests.log
   kubectl --kubeconfig kubist.kubeconfig get --raw /metrics
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
-Quotas need the controller resourcequota.
-Impersonation (--as) is refused. Of upstream's controllers, only those of --controllers exist: a new
-namespace has no ServiceAccount default and no ConfigMap kube-root-ca.crt until they are created.")]
+Roles, admission plugins, webhooks, policies, flow schemas and an audit policy are obeyed. Usage in
+the status of quotas is counted anew by the controller resourcequota. Of upstream's controllers, only
+those of --controllers exist: a new namespace has no ServiceAccount default and no ConfigMap
+kube-root-ca.crt until they are created.")]
 pub(crate) struct Options {
     /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 a free port
     #[arg(
