@@ -7,7 +7,6 @@ use kubist_test::explore::{Exploration, Limits, Problem, Scenario, explore};
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -80,14 +79,16 @@ fn a_thread_that_wakes_a_controller_is_found() {
         let (sender, mut receiver) = tokio::sync::oneshot::channel();
         let (waits, wait) = std::sync::mpsc::sync_channel(1);
         let mut thread = Some(std::thread::spawn(move || {
-            drop(wait.recv());
+            wait.recv().unwrap_or(());
             sender.send(())
         }));
         // It wakes once the controller waits for it, and before the world is over.
         poll_fn(|context| {
             let poll = receiver.poll_unpin(context).map(drop);
-            drop(waits.try_send(()));
-            thread.take().map(JoinHandle::join).map_or((), drop);
+            waits.try_send(()).unwrap_or(());
+            if let Some(thread) = thread.take() {
+                drop(thread.join());
+            }
             poll
         })
         .await;

@@ -1,11 +1,12 @@
 //! A scenario: a fresh server, its steps in order, and the differences.
 
 use super::compare::{Symbols, at, strip, types, without_managers};
-use crate::client::{Client, server};
+use crate::client::{Client, server_with};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use kubist_admission::PluginSelection;
 use kubist_apiserver::{Config, MASTERS_GROUP, RunningServer, StaticToken};
 use kubist_registry::User;
 use serde::Deserialize;
@@ -63,7 +64,13 @@ pub(super) async fn play(recording: String) -> Outcome {
             ..User::default()
         },
     });
-    let server = server(config).await;
+    // As the recorded server, it taints no new nodes.
+    let server = server_with(config, |registry| {
+        let off = ["TaintNodesByCondition".to_owned()];
+        let plugins = PluginSelection::new(&[], &off).expect("it is a plugin");
+        registry.admission = plugins.chain(Vec::new());
+    });
+    let server = server.await;
     let text = |name: &str| scenario[name].as_str().expect("it is a text").to_owned();
     let mut captured = Captured::from([
         ("ns".to_owned(), NAMESPACE.to_owned()),
