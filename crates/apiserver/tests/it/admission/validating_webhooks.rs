@@ -196,7 +196,10 @@ async fn deletions_and_their_collections_are_sent_with_what_is_deleted() {
     assert_eq!(answer.code, 400, "{}", answer.json());
     let message = r#"admission webhook "a.example.com" denied the request without explanation"#;
     assert_eq!(answer.json()["message"], message);
-    assert_eq!(world.client.delete(&format!("{MAPS}/other")).await.code, 200);
+    assert_eq!(
+        world.client.delete(&format!("{MAPS}/other")).await.code,
+        200
+    );
     let reviews = world.reviews();
     let request = &reviews[0]["request"];
     assert_eq!(request["operation"], "DELETE");
