@@ -15,9 +15,10 @@ pub(super) fn denied(name: &str, result: Option<Box<Status>>) -> Status {
         status.status = STATUS_FAILURE.into();
     }
     let by = format!("admission webhook {} denied the request", quote(name));
-    let why: &Str = match status.message.is_empty() {
-        true => &status.reason,
-        false => &status.message,
+    let why: &Str = if status.message.is_empty() {
+        &status.reason
+    } else {
+        &status.message
     };
     status.message = match why.as_str() {
         "" => format!("{by} without explanation").into(),
