@@ -11,6 +11,7 @@ mod connection;
 mod cork;
 mod delivery;
 mod eviction;
+mod followers;
 mod identities;
 mod in_process;
 mod in_process_stream;
@@ -20,13 +21,10 @@ mod serving_certificate;
 mod timed_stream;
 mod tls;
 
-use crate::admission::DynamicAdmission;
-use crate::admission::follower as admission_follower;
 use crate::authentication::authenticator::Authenticator;
 use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
-use crate::authorization::role_follower;
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
@@ -37,10 +35,10 @@ use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
 use eviction::Evictor;
+use followers::Followers;
 use identities::Identities;
 pub use in_process::InProcess;
 use kubist_apimachinery::Status;
-use kubist_authorization::rbac::RbacAuthorizer;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
 use serving_certificate::ServingCertificate;
@@ -116,8 +114,7 @@ impl ApiServer {
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let roles = loaded_roles(&config, &registry).await?;
-        let admission = loaded_admission(&config, &registry).await?;
+        let followers = Followers::load(&config, &registry).await?;
         let service = Service::new(
             &config,
             registry,
@@ -151,16 +148,7 @@ impl ApiServer {
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let metrics = Arc::clone(connections.metrics());
-        if let Some(roles) = roles {
-            tasks.spawn(follow_roles(shutdown.clone(), definitions.clone(), roles));
-        }
-        if let Some(admission) = admission {
-            tasks.spawn(follow_admission(
-                shutdown.clone(),
-                definitions.clone(),
-                admission,
-            ));
-        }
+        followers.spawn(&mut tasks, &shutdown, &definitions);
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
         let upkeep = upkeep(shutdown.clone(), serving, definitions, metrics);
         tasks.spawn(upkeep);
@@ -194,50 +182,6 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
-}
-
-/// Reads the roles that the server is to obey, if it obeys any.
-async fn loaded_roles(
-    config: &Config,
-    registry: &Registry,
-) -> Result<Option<Arc<RbacAuthorizer>>, StartError> {
-    let Some(roles) = config.authorization.roles() else {
-        return Ok(None);
-    };
-    let loaded = role_follower::load(registry, roles).await;
-    loaded.map_err(|status| StartError::Roles(Box::new(status)))?;
-    Ok(Some(Arc::clone(roles)))
-}
-
-/// Follows the roles until shutdown.
-async fn follow_roles(shutdown: Shutdown, registry: Registry, roles: Arc<RbacAuthorizer>) {
-    tokio::select! {
-        biased;
-        () = shutdown.closing() => {}
-        () = role_follower::follow(&registry, &roles) => {}
-    }
-}
-
-/// Reads the webhooks and policies that the server is to obey, if it obeys any.
-async fn loaded_admission(
-    config: &Config,
-    registry: &Registry,
-) -> Result<Option<DynamicAdmission>, StartError> {
-    let Some(admission) = &config.admission else {
-        return Ok(None);
-    };
-    let loaded = admission_follower::load(registry, admission).await;
-    loaded.map_err(|status| StartError::Admission(Box::new(status)))?;
-    Ok(Some(admission.clone()))
-}
-
-/// Follows the webhooks and policies until shutdown.
-async fn follow_admission(shutdown: Shutdown, registry: Registry, admission: DynamicAdmission) {
-    tokio::select! {
-        biased;
-        () = shutdown.closing() => {}
-        () = admission_follower::follow(&registry, &admission) => {}
-    }
 }
 
 /// Runs the server's background loops until shutdown.
