@@ -1,4 +1,4 @@
-//! `Followers`: what a server follows in its own registry, to obey it: roles, webhooks and policies.
+//! `Followers`: what a server follows in its own registry, to obey it: roles, webhooks, policies.
 
 use super::StartError;
 use crate::admission::{DynamicAdmission, follower};
