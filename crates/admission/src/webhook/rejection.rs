@@ -39,3 +39,39 @@ pub(super) fn no_dry_run(name: &str) -> Status {
 pub(super) fn not_called(name: &str, why: &str) -> String {
     format!("failed calling webhook {}: {why}", quote(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(result: Option<Status>) -> (i32, String) {
+        let status = denied("a.example.com", result.map(Box::new));
+        assert_eq!(&*status.status, "Failure");
+        (status.code, status.message.to_string())
+    }
+
+    #[test]
+    fn a_denial_has_the_code_and_the_words_of_the_webhook() {
+        let by = "admission webhook \"a.example.com\" denied the request";
+        assert_eq!(words(None), (400, format!("{by} without explanation")));
+        let mut status = Status {
+            code: 403,
+            reason: "Forbidden".into(),
+            ..Status::default()
+        };
+        assert_eq!(
+            words(Some(status.clone())),
+            (403, format!("{by}: Forbidden"))
+        );
+        status.message = "no".into();
+        status.code = 200;
+        assert_eq!(words(Some(status)), (400, format!("{by}: no")));
+    }
+
+    #[test]
+    fn a_dry_run_is_refused_where_a_webhook_has_side_effects() {
+        let status = no_dry_run("a.example.com");
+        let message = "admission webhook \"a.example.com\" does not support dry run";
+        assert_eq!((status.code, &*status.message), (400, message));
+    }
+}
