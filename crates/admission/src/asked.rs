@@ -3,7 +3,7 @@
 use crate::expressions::RequestForm;
 use crate::matching::{Criteria, Labels, Matched, Operations, Target};
 use kubist_api::core::v1::Namespace;
-use kubist_api::{ResourceFacts, find_kind_by_api_version};
+use kubist_api::{Kind, ResourceFacts, find_kind_by_api_version};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json, to_json_value};
 use kubist_apimachinery::{
     AnyObject, CustomObject, GroupVersionKind, GroupVersionResource, Status,
@@ -92,11 +92,11 @@ impl<'a> Asked<'a> {
     pub(crate) fn resource_check(&self) -> AccessRequest {
         let target = &self.target;
         let mut request = AccessRequest::default();
-        request.group = target.resource.group.to_owned();
-        request.resource = target.resource.plural.to_owned();
-        request.subresource = target.subresource.to_owned();
-        request.namespace = target.namespace.to_owned();
-        request.name = target.name.to_owned();
+        target.resource.group.clone_into(&mut request.group);
+        target.resource.plural.clone_into(&mut request.resource);
+        target.subresource.clone_into(&mut request.subresource);
+        target.namespace.clone_into(&mut request.namespace);
+        target.name.clone_into(&mut request.name);
         request
     }
 
@@ -232,7 +232,7 @@ pub(crate) async fn text(
     let tree = tree.as_deref().unwrap_or(&Json::Null);
     let json = serde_json::to_vec(tree).map_err(Status::internal_error)?;
     let kind = find_kind_by_api_version(&version, &matched.kind.kind);
-    let Some(mut object) = kind.and_then(|it| it.new_object()) else {
+    let Some(mut object) = kind.and_then(Kind::new_object) else {
         // Custom objects have their members in the order of their names.
         return Ok(json);
     };

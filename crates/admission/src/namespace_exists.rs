@@ -23,13 +23,9 @@ impl AdmissionPlugin for NamespaceExists {
         Box::pin(async move {
             let name = attributes.target().namespace;
             let found = attributes.objects().get("", "namespaces", "", name);
-            match found.await.map_err(Status::internal_error)? {
-                Some(_) => Ok(()),
-                None => {
-                    let resource = GroupResource::new("", "namespaces");
-                    Err(Status::not_found(&resource, name))
-                }
-            }
+            let found = found.await.map_err(Status::internal_error)?;
+            let missing = || Status::not_found(&GroupResource::new("", "namespaces"), name);
+            found.map(drop).ok_or_else(missing)
         })
     }
 }

@@ -16,7 +16,8 @@ use crate::program::{Activation, Program};
 use crate::value::map::Repr;
 use crate::value::{Map, Value};
 use kubist_apimachinery::go_text::quote;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 /// The depth in nodes of all variables that are evaluated at the same time, because each uses the
 /// next. It bounds the stack.
@@ -28,6 +29,10 @@ const UNKNOWN: u64 = u64::MAX;
 #[derive(Debug, Default)]
 pub struct Variables {
     entries: Vec<Entry>,
+    /// The places of each name, in order.
+    places: BTreeMap<Name, Vec<usize>>,
+    /// The type, once it was asked for.
+    kind: OnceLock<Type>,
 }
 
 #[derive(Debug)]
@@ -67,14 +72,19 @@ impl Variables {
 
     /// Adds a variable, or why its expression does not compile: then it fails where it is used.
     pub fn push(&mut self, name: &str, program: Result<Program, String>) {
-        self.entries.push(Entry {
-            name: name.into(),
-            program,
-        });
+        let name: Name = name.into();
+        let places = self.places.entry(Arc::clone(&name)).or_default();
+        places.push(self.entries.len());
+        self.entries.push(Entry { name, program });
+        self.kind = OnceLock::new();
     }
 
     /// Returns the type of [`Self::NAME`] in expressions that use the variables so far.
     pub fn cel_type(&self) -> Type {
+        self.kind.get_or_init(|| self.made_type()).clone()
+    }
+
+    fn made_type(&self) -> Type {
         let fields = self.entries.iter().map(|entry| {
             let kind = entry
                 .program
@@ -145,8 +155,9 @@ impl<'a, 'b> Composition<'a, 'b> {
 
     /// Returns the value of a variable, which is evaluated now if it was not used yet.
     fn variable(&mut self, name: &str, budget: Budget<'_>) -> Option<Result<Value<'a>, EvalError>> {
-        let mut entries = self.variables.entries.iter().take(self.visible);
-        let at = entries.rposition(|it| &*it.name == name)?;
+        let places = self.variables.places.get(name)?;
+        let visible = places.partition_point(|at| *at < self.visible);
+        let at = *places.get(visible.checked_sub(1)?)?;
         if let Some(Some(known)) = self.values.values.get(at) {
             return Some(known.clone());
         }

@@ -115,26 +115,7 @@ impl Server {
             let (file, live, of) = (file.clone(), live.clone(), registry.clone());
             engine.spawn(async move { file.follow(&live, &of).await });
         }
-        let advertised = config.advertise_address.iter();
-        let mut http = kubist_apiserver::Config {
-            listen: config.listen,
-            serving_names: advertised.map(ToString::to_string).collect(),
-            tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
-            authorization: config.authorization.clone(),
-            audit: config.audit.clone(),
-            admission: Some(stored),
-            anonymous_health: config.anonymous_health,
-            observer: config.observer.clone(),
-            seed: config.seed,
-            requests_max: config.requests_max,
-            mutating_requests_max: config.mutating_requests_max,
-            priority_and_fairness: config.priority_and_fairness,
-            connections_max: config.connections_max,
-            shutdown_delay: config.shutdown_delay,
-            watch_drain: config.watch_drain,
-            goaway_chance: config.goaway_chance,
-            ..kubist_apiserver::Config::default()
-        };
+        let mut http = settings_of_http(&config, stored);
         let now = registry.request(User::default()).received;
         if config.listen.is_some() {
             config
@@ -400,6 +381,30 @@ async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), Se
         None => Vec::new(),
     };
     Ok((store, apart))
+}
+
+/// Returns the settings of the HTTP server, which follows the stored webhooks and policies.
+fn settings_of_http(config: &ServerConfig, stored: DynamicAdmission) -> kubist_apiserver::Config {
+    let advertised = config.advertise_address.iter();
+    kubist_apiserver::Config {
+        listen: config.listen,
+        serving_names: advertised.map(ToString::to_string).collect(),
+        tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
+        authorization: config.authorization.clone(),
+        audit: config.audit.clone(),
+        admission: Some(stored),
+        anonymous_health: config.anonymous_health,
+        observer: config.observer.clone(),
+        seed: config.seed,
+        requests_max: config.requests_max,
+        mutating_requests_max: config.mutating_requests_max,
+        priority_and_fairness: config.priority_and_fairness,
+        connections_max: config.connections_max,
+        shutdown_delay: config.shutdown_delay,
+        watch_drain: config.watch_drain,
+        goaway_chance: config.goaway_chance,
+        ..kubist_apiserver::Config::default()
+    }
 }
 
 /// Returns a token of the administrator.

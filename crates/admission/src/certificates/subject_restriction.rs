@@ -1,4 +1,4 @@
-//! `CertificateSubjectRestriction`: nobody gets a client certificate of `system:masters` by request.
+//! `CertificateSubjectRestriction`: no client certificate for `system:masters` by request.
 
 use super::request::subject_of;
 use kubist_api::certificates::v1::CertificateSigningRequest;

@@ -35,9 +35,7 @@ impl Criteria {
         namespaces: Option<&LabelSelector>,
         objects: Option<&LabelSelector>,
     ) -> Self {
-        let parse = |it: Option<&LabelSelector>| {
-            it.map_or_else(|| Ok(Selector::nothing()), |it| parsed(it))
-        };
+        let parse = |it: Option<&LabelSelector>| it.map_or_else(|| Ok(Selector::nothing()), parsed);
         Self {
             rules: rules.iter().map(Rule::from).collect(),
             excluded: Vec::new(),

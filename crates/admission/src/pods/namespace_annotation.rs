@@ -10,11 +10,7 @@ pub(super) async fn of_namespace(
 ) -> Result<Option<Str>, Status> {
     let name = attributes.target().namespace;
     let found = attributes.objects().get("", "namespaces", "", name).await?;
-    match found.as_deref() {
-        Some(namespace) => Ok(AnyObject::meta(namespace).annotations.get(key).cloned()),
-        None => {
-            let resource = GroupResource::new("", "namespaces");
-            Err(Status::not_found(&resource, name))
-        }
-    }
+    let missing = || Status::not_found(&GroupResource::new("", "namespaces"), name);
+    let namespace = found.as_deref().ok_or_else(missing)?;
+    Ok(AnyObject::meta(namespace).annotations.get(key).cloned())
 }

@@ -62,6 +62,6 @@ mod tests {
         let merged = merge(&[one.clone(), other.clone()], &[any.clone(), one]);
         assert_eq!(merged, [other.clone(), any.clone()]);
         let all = toleration("", "Exists", "");
-        assert_eq!(merge(&[any, other], &[all.clone()]), [all]);
+        assert_eq!(merge(&[any, other], std::slice::from_ref(&all)), [all]);
     }
 }

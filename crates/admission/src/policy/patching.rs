@@ -1,6 +1,6 @@
 //! What the expressions of mutating policies make of an object.
 
-use kubist_api::find_kind_by_api_version;
+use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::Status;
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::wire::{DecodeContext, merge_json};
@@ -10,7 +10,7 @@ use kubist_codec::patch::json::JsonPatch;
 use kubist_field_manager::schema::{Relationship, Schema, TypeRef};
 use kubist_field_manager::{Duplicates, ObjectType};
 use serde_json::Value as Json;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Why an object was not changed.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(super) fn json_patch(value: &Value<'_>, object: &Json) -> Result<Json, Unpat
 fn check_fields(object: &Json) -> Result<(), Unpatched> {
     let text = |name: &str| object[name].as_str().unwrap_or_default();
     let kind = find_kind_by_api_version(text("apiVersion"), text("kind"));
-    let Some(mut decoded) = kind.and_then(|it| it.new_object()) else {
+    let Some(mut decoded) = kind.and_then(Kind::new_object) else {
         return Ok(());
     };
     let refused =
@@ -204,7 +204,8 @@ fn find_atomics(
                 found.push(path.clone());
             }
             for (index, item) in items.iter().enumerate() {
-                path.push_str(&format!("[{index}]"));
+                // Writing to a string cannot fail.
+                let _written = write!(path, "[{index}]");
                 find_atomics(path, (schema, &list.element_type), item, found);
                 path.truncate(length);
             }

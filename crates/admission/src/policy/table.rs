@@ -5,7 +5,7 @@ use super::definition::{Bound, Policy};
 use super::mutation::Mutation;
 use super::params::ParamSource;
 use super::validation::Validation;
-use crate::matching::{Operations, ResourceIndex};
+use crate::matching::{Criteria, Operations, ResourceIndex};
 use kubist_api::admissionregistration::v1::{
     MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -66,7 +66,7 @@ impl<R> Kind<R> {
             let Some(bindings) = of_policy.remove(name) else {
                 continue;
             };
-            match policy.criteria.as_ref().map(|it| it.rules()) {
+            match policy.criteria.as_ref().map(Criteria::rules) {
                 None | Some([]) => index.add_everything(),
                 Some(rules) => rules.iter().for_each(|it| index.add(it)),
             }
@@ -90,7 +90,7 @@ impl PolicyTable {
     pub fn put_validating(&self, of: &ValidatingAdmissionPolicy) {
         let (name, policy) = validating(of);
         change(&self.validating, |kind| {
-            drop(kind.policies.insert(name, policy))
+            drop(kind.policies.insert(name, policy));
         });
     }
 
@@ -109,7 +109,7 @@ impl PolicyTable {
     pub fn put_validating_binding(&self, of: &ValidatingAdmissionPolicyBinding) {
         let (name, binding) = validating_binding(of);
         change(&self.validating, |kind| {
-            drop(kind.bindings.insert(name, binding))
+            drop(kind.bindings.insert(name, binding));
         });
     }
 
@@ -128,7 +128,7 @@ impl PolicyTable {
     pub fn put_mutating(&self, of: &MutatingAdmissionPolicy) {
         let (name, policy) = mutating(of);
         change(&self.mutating, |kind| {
-            drop(kind.policies.insert(name, policy))
+            drop(kind.policies.insert(name, policy));
         });
     }
 
@@ -147,7 +147,7 @@ impl PolicyTable {
     pub fn put_mutating_binding(&self, of: &MutatingAdmissionPolicyBinding) {
         let (name, binding) = mutating_binding(of);
         change(&self.mutating, |kind| {
-            drop(kind.bindings.insert(name, binding))
+            drop(kind.bindings.insert(name, binding));
         });
     }
 

@@ -209,3 +209,6 @@ impl CompiledRule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,12 +115,11 @@ pub(super) fn lacks(names: &BTreeSet<Str>, pod: &Pod) -> Option<String> {
         let containers = pod.spec.containers.iter();
         for container in containers.chain(&pod.spec.init_containers) {
             let resources = &container.resources;
-            let specified = match name.strip_prefix("limits.") {
-                Some(resource) => resources.limits.contains_key(resource),
-                None => {
-                    let resource = name.strip_prefix(REQUESTS).unwrap_or(name);
-                    resources.requests.contains_key(resource)
-                }
+            let specified = if let Some(resource) = name.strip_prefix("limits.") {
+                resources.limits.contains_key(resource)
+            } else {
+                let resource = name.strip_prefix(REQUESTS).unwrap_or(name);
+                resources.requests.contains_key(resource)
             };
             if !specified {
                 let containers = missing.entry(name).or_default();

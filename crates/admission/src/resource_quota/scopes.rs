@@ -32,7 +32,7 @@ impl<'a> Scope<'a> {
             ("In", Some(value)) => is_listed(value),
             ("NotIn", Some(value)) => !is_listed(value),
             ("Exists", value) => value.is_some(),
-            ("NotIn", None) | ("DoesNotExist", None) => true,
+            ("NotIn" | "DoesNotExist", None) => true,
             _ => false,
         }
     }

@@ -119,7 +119,7 @@ impl Answer {
 
     fn of(response: AdmissionResponse, patch_type: String) -> Self {
         let has_patch = !response.patch.is_empty();
-        let patch = has_patch.then(|| Patch {
+        let patch = has_patch.then_some(Patch {
             bytes: response.patch.0,
             patch_type,
         });

@@ -65,7 +65,7 @@ async fn the_deletion_of_a_collection_names_no_object() {
         deleted.await.expect_err("one is kept").message,
         "configmaps \"Unknown\" is forbidden: it is kept"
     );
-    let judged = plugin.0.lock();
+    let judged = std::mem::take(&mut *plugin.0.lock());
     let unnamed = |name: &str| (String::new(), name.to_owned());
     assert_eq!(*judged, [unnamed("a"), unnamed("b"), unnamed("kept")]);
     drop(judged);

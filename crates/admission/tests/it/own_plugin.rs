@@ -147,8 +147,10 @@ impl AdmissionPlugin for Seeing {
 #[tokio::test]
 async fn a_plugin_sees_the_request_and_replaces_its_object() {
     let fixture = Fixture::only(Arc::new(Seeing)).await;
-    let mut options = PostOptions::default();
-    options.field_manager = "me".into();
+    let options = PostOptions {
+        field_manager: "me".into(),
+        ..PostOptions::default()
+    };
     let map = json!({"metadata": {"generateName": "m-"}});
     let cx = fixture.cx();
     let created = fixture.create_with(&cx, MAPS, map, &options).await;

@@ -20,7 +20,9 @@ macro_rules! followed {
             fn replace(of: &RbacAuthorizer, all: &[&Self]) {
                 of.change(|policy| {
                     policy.$clear();
-                    all.iter().for_each(|it| policy.$put(it));
+                    for it in all {
+                        policy.$put(it);
+                    }
                 });
             }
         }
@@ -34,7 +36,7 @@ followed!(
     |policy, _namespace, name| policy.remove_cluster_role(name)
 );
 followed!(Role, put_role, clear_roles, |policy, namespace, name| {
-    policy.remove_role(namespace, name)
+    policy.remove_role(namespace, name);
 });
 followed!(
     ClusterRoleBinding,

@@ -1,5 +1,6 @@
 //! Webhooks and policies that are stored, as clients see them. Webhooks are functions of the test.
 
+mod chain;
 mod mutating_policies;
 mod mutating_webhooks;
 mod policies;

@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 
 /// The maximum number of match conditions of one webhook or policy.
 const CONDITIONS_MAX: usize = 64;
+/// The maximum number of variables of a policy: each is compiled with the types of those before it.
+/// Upstream has no such limit.
+const VARIABLES_MAX: usize = 1_000;
 /// The words that no variable is named by.
 const RESERVED: [&str; 21] = [
     "true",
@@ -138,7 +141,11 @@ impl<'a> Expressions<'a> {
         variables: &[Variable],
         path: &FieldPath,
     ) {
-        for (index, variable) in variables.iter().enumerate() {
+        if variables.len() > VARIABLES_MAX {
+            let count = Some(variables.len());
+            errors.push(FieldError::too_many(path, count, VARIABLES_MAX));
+        }
+        for (index, variable) in variables.iter().enumerate().take(VARIABLES_MAX) {
             let path = path.index(index);
             let (name, at) = (variable.name.as_str(), path.child("name"));
             if name.trim().is_empty() {

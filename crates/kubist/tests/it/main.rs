@@ -1,6 +1,8 @@
 //! The command as users run it: arguments in; output, exit code and files out.
 
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod admission;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod apply_configurations;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod codegen;

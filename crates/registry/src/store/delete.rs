@@ -359,8 +359,8 @@ impl Change for Ending<'_> {
     }
 }
 
-/// Asks admission about a step of a deletion. As upstream, a deletion that is pending already is not
-/// asked about, and one that is marked and then ended at once is asked about twice.
+/// Asks admission about a step of a deletion. As upstream, a deletion that is pending already is
+/// not asked about, and one that is marked and then ended at once is asked about twice.
 async fn admit(
     store: &Store,
     call: &DeleteCall<'_>,

@@ -3,6 +3,7 @@
 use super::baseline;
 use crate::pod_security::subject::Subject;
 use crate::pod_security::wording::{Setters, Violation, containers, quoted};
+use kubist_apimachinery::Str;
 use std::collections::BTreeSet;
 
 pub(super) fn privilege_escalation(subject: Subject<'_>, minor: u64) -> Option<Violation> {
@@ -39,7 +40,7 @@ pub(super) fn capabilities(subject: Subject<'_>, minor: u64) -> Option<Violation
         if !capabilities.drop.iter().any(|it| *it == "ALL") {
             keeping.push(container.name);
         }
-        let bad = capabilities.add.iter().map(|it| it.as_str());
+        let bad = capabilities.add.iter().map(Str::as_str);
         let bad: Vec<&str> = bad.filter(|it| *it != "NET_BIND_SERVICE").collect();
         if !bad.is_empty() {
             adding.push(container.name);

@@ -49,7 +49,7 @@ async fn a_webhook_that_asks_for_it_sees_later_changes_in_a_second_round() {
     world.script("/a", |request| {
         let count = request["object"]["data"]
             .as_object()
-            .map_or(0, |it| it.len());
+            .map_or(0, serde_json::Map::len);
         let patch = [json!({"op": "add", "path": "/data/seen", "value": count.to_string()})];
         patched(&json!(patch))
     });

@@ -205,7 +205,7 @@ mod tests {
         let rules = json!({
             "variables": [{"name": "a", "expression": "object.metadata.name"}],
             "validations": [
-                {"expression": "variables.a == 'x'", "messageExpression": "variables.a"},
+                {"expression": "variables.a == 'x'", "messageExpression": "string(variables.a)"},
                 {"expression": "'text'", "messageExpression": "'no ' + string(1)"},
                 {"expression": "authorizer.group('').resource('pods').check('get').allowed()",
                     "messageExpression": "authorizer.group('').resource('pods').check('get')\

@@ -71,9 +71,32 @@ fn of_workloads(facts: &ResourceFacts) -> Value {
     }
 }
 
+fn of_admission(plural: &str) -> Value {
+    let matched = json!({"resourceRules": [{
+        "operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"],
+    }]});
+    match plural {
+        "validatingadmissionpolicies" => json!({"spec": {
+            "matchConstraints": matched, "validations": [{"expression": "true"}],
+        }}),
+        "mutatingadmissionpolicies" => json!({"spec": {
+            "matchConstraints": matched, "reinvocationPolicy": "Never", "mutations": [{
+                "patchType": "ApplyConfiguration",
+                "applyConfiguration": {"expression": "Object{}"},
+            }],
+        }}),
+        "validatingadmissionpolicybindings" => json!({"spec": {
+            "policyName": "p", "validationActions": ["Deny"],
+        }}),
+        "mutatingadmissionpolicybindings" => json!({"spec": {"policyName": "p"}}),
+        _ => json!({}),
+    }
+}
+
 fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
     let request = "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n";
     match (facts.group, facts.plural) {
+        ("admissionregistration.k8s.io", plural) => of_admission(plural),
         ("apiregistration.k8s.io", _) => json!({
             "metadata": {"name": "v1.example.com"},
             "spec": {

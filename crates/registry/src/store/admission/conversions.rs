@@ -3,6 +3,7 @@
 //! A form is made when it is first asked for, and kept until the object changes.
 
 use super::attributes::Attributes;
+use crate::store::Store;
 use crate::store::field_managers::{FieldManagers, object_of};
 use kubist_api::Kind;
 use kubist_apimachinery::wire::to_json_value;
@@ -112,6 +113,6 @@ impl Attributes<'_> {
 
     /// Returns the kind of the objects.
     fn form(&self) -> &'static Kind {
-        self.store.map_or(self.target().kind, |store| store.kind())
+        self.store.map_or_else(|| self.target().kind, Store::kind)
     }
 }
