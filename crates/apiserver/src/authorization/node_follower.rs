@@ -26,7 +26,9 @@ macro_rules! followed {
                 let put: fn(&mut NodeGraph, &Self) = $put;
                 of.change(|graph| {
                     graph.$clear();
-                    all.iter().for_each(|it| put(graph, it));
+                    for object in all {
+                        put(graph, object);
+                    }
                 });
             }
         }

@@ -137,6 +137,9 @@ fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
             "driverName": "example.com", "parameters": {"key": "value"},
         }),
         ("storage.k8s.io", "storageclasses") => json!({"provisioner": "example.com/storage"}),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas") => json!({"spec": {
+            "priorityLevelConfiguration": {"name": "p"},
+        }}),
         ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations") => json!({
             "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}},
         }),
