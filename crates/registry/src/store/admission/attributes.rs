@@ -224,11 +224,6 @@ impl<'a> Attributes<'a> {
         Status::forbidden(&self.target.group_resource(), &self.name(), why.to_string())
     }
 
-    /// Returns 404 about the requested name.
-    pub fn not_found(&self) -> Status {
-        Status::not_found(&self.target.group_resource(), &self.name())
-    }
-
     fn name(&self) -> Str {
         if !self.target.name.is_empty() {
             return self.target.name.into();
