@@ -43,7 +43,6 @@ mod taint_nodes_by_condition;
 pub use plugins::{PluginError, PluginSelection};
 pub use quota_controller::run_quotas;
 
-// Webhooks and policies.
 mod asked;
 mod expressions;
 mod matching;

@@ -38,7 +38,7 @@ async fn create(attributes: &Attributes<'_>, node: &str) -> Result<(), Status> {
         return Err(attributes.forbidden(why));
     }
     let own = attributes.objects().get("", "nodes", "", node).await?;
-    let own = own.ok_or_else(|| Status::not_found(&GroupResource::new("", "nodes"), node))?;
+    let own = own.ok_or_else(|| Status::not_found(&GroupResource::new("", "node"), node))?;
     let uid = &own.meta().uid;
     for owner in &pod.metadata.owner_references {
         if owner.uid != *uid {
@@ -118,7 +118,9 @@ async fn evict(attributes: &Attributes<'_>, node: &str) -> Result<(), Status> {
     let target = attributes.target();
     let objects = attributes.objects();
     let found = objects.get("", "pods", target.namespace, target.name);
-    let found = found.await?.ok_or_else(|| attributes.not_found())?;
+    // Upstream's caches name kinds, not resources.
+    let missing = || Status::not_found(&GroupResource::new("", "pod"), target.name);
+    let found = found.await?.ok_or_else(missing)?;
     let pod = typed::<Pod>(&*found);
     if pod.is_some_and(|it| it.spec.node_name == *node) {
         return Ok(());

@@ -29,12 +29,13 @@ pub(super) async fn judge(
         let why = "node requested token with a pod binding without a uid";
         return Err(attributes.forbidden(why));
     }
-    let pods = GroupResource::new("", "pods");
     let objects = attributes.objects();
     let found = objects.get("", "pods", target.namespace, &bound.name);
     let found = found.await?;
     let pod = found.as_deref().and_then(typed::<Pod>);
-    let pod = pod.ok_or_else(|| Status::not_found(&pods, &bound.name))?;
+    // Upstream's caches name kinds, not resources.
+    let missing = || Status::not_found(&GroupResource::new("", "pod"), &bound.name);
+    let pod = pod.ok_or_else(missing)?;
     if bound.uid != pod.metadata.uid {
         return Err(attributes.forbidden(format_args!(
             "the UID in the bound object reference ({}) does not match the UID in record. The \

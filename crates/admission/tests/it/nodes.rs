@@ -76,6 +76,17 @@ async fn a_node_creates_mirrors_only() {
         "pods \"p\" is forbidden: pod does not have \"kubernetes.io/config.mirror\" annotation, \
          node \"a\" can only create mirror pods"
     );
+    let mut mirror = pod("q", json!({}));
+    mirror["metadata"]["annotations"] = json!({"kubernetes.io/config.mirror": "m"});
+    let owner = json!({"apiVersion": "v1", "kind": "Node", "name": "a", "uid": "u"});
+    mirror["metadata"]["ownerReferences"] = json!([owner]);
+    mirror["metadata"]["ownerReferences"][0]["controller"] = true.into();
+    mirror["spec"]["nodeName"] = "a".into();
+    let status = fixture.create_by(&cx, PODS, mirror).await;
+    assert_eq!(
+        status.expect_err("the node is not known").message,
+        "node \"a\" not found"
+    );
     // Whatever else it may do is not this plugin's business.
     let created = fixture.create_by(&cx, MAPS, config_map("m")).await;
     created.expect("roles decide");

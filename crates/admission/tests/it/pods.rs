@@ -165,3 +165,20 @@ async fn pods_mount_a_token_of_their_account_where_that_is_enabled() {
     let sources = volume["projected"]["sources"].as_array();
     assert_eq!(sources.map(Vec::len), Some(3));
 }
+
+#[tokio::test]
+async fn what_plugins_leave_out_gets_its_defaults() {
+    let fixture = Fixture::enabled(&["ServiceAccount"]).await;
+    let account = json!({"metadata": {"name": "default"}});
+    let created = fixture.create(("", "v1", "serviceaccounts"), account).await;
+    created.expect("it is valid");
+    let created = fixture.create(PODS, pod("p", json!({}))).await;
+    let mut created = created.expect("it is valid");
+    let spec = &mut created["spec"];
+    assert_eq!(spec["serviceAccountName"], "default");
+    assert_eq!(spec["serviceAccount"], "default");
+    assert_eq!(spec["volumes"][0]["projected"]["defaultMode"], 420);
+    spec["containers"][0]["image"] = "j".into();
+    let updated = fixture.put(PODS, "", created).await;
+    updated.expect("nothing else has changed");
+}

@@ -134,9 +134,13 @@ impl Store {
         let Some(view) = admitting.view else {
             let managers = new.meta().managed_fields.clone();
             let attributes = attributes().in_store(self, true);
-            chain
-                .admit(&mut attributes.with_changing(new).with_old(old))
-                .await?;
+            let mut attributes = attributes.with_changing(new).with_old(old);
+            chain.admit(&mut attributes).await?;
+            let changed = attributes.changed();
+            drop(attributes);
+            if changed {
+                self.strategy.apply_defaults(&mut **new);
+            }
             if new.meta().managed_fields != managers
                 && let Err(error) = ManagedFields::from_entries(&new.meta().managed_fields)
             {

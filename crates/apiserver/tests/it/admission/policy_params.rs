@@ -81,3 +81,39 @@ async fn a_kind_of_parameters_that_is_not_served_fails() {
     assert_eq!(refusal(&mut world).await.as_deref(), Some(why));
     world.server.shutdown().await;
 }
+
+#[tokio::test]
+async fn parameters_can_be_custom_objects() {
+    let mut world = World::new().await;
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "limits.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster",
+            "names": {"plural": "limits", "kind": "Limit"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object", "properties": {
+                    "data": {"type": "object", "additionalProperties": {"type": "string"}},
+                }},
+            }}],
+        },
+    });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(world.client.post(path, &definition).await.code, 201);
+    let limits = "/apis/example.com/v1/limits";
+    while world.client.get(limits).await.code != 200 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let reference = json!({"paramRef": {"name": "x", "parameterNotFoundAction": "Allow"}});
+    bind(&mut world, &rules("Limit"), &reference).await;
+    let limit = json!({
+        "apiVersion": "example.com/v1", "kind": "Limit", "metadata": {"name": "x"},
+        "data": {"forbidden": "1"},
+    });
+    assert_eq!(world.client.post(limits, &limit).await.code, 201);
+    let why = refusal(&mut world).await;
+    assert_eq!(why.as_deref(), Some("forbidden by x"), "it counts at once");
+    assert_eq!(world.client.delete(&format!("{limits}/x")).await.code, 200);
+    assert_eq!(refusal(&mut world).await, None);
+    world.server.shutdown().await;
+}

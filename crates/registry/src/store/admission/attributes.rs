@@ -32,6 +32,8 @@ pub struct Attributes<'a> {
     reinvocation: Reinvocation,
     pub(super) trees: Mutex<Vec<Tree>>,
     reserved: Mutex<Vec<Box<dyn Begun>>>,
+    /// Whether a plugin may have changed the new object.
+    changed: bool,
 }
 
 /// The new object.
@@ -58,6 +60,7 @@ impl<'a> Attributes<'a> {
             reinvocation: Reinvocation::default(),
             trees: Mutex::default(),
             reserved: Mutex::default(),
+            changed: false,
         }
     }
 
@@ -142,7 +145,8 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Returns the new object for changes; `None` unless plugins may change it.
+    /// Returns the new object for changes; `None` unless plugins may change it. Fields that they
+    /// leave out get their defaults again before the object is judged.
     pub fn object_mut(&mut self) -> Option<&mut dyn AnyObject> {
         self.forget_new();
         match &mut self.object {
@@ -213,6 +217,11 @@ impl<'a> Attributes<'a> {
         self.reserved.lock().push(begun);
     }
 
+    /// Reports whether a plugin may have changed the new object.
+    pub(crate) fn changed(&self) -> bool {
+        self.changed
+    }
+
     /// Takes the open transactions.
     pub(crate) fn take_reserved(&self) -> Vec<Box<dyn Begun>> {
         std::mem::take(&mut self.reserved.lock())
@@ -222,11 +231,6 @@ impl<'a> Attributes<'a> {
     /// the prefix of a name that is not generated yet.
     pub fn forbidden(&self, why: impl fmt::Display) -> Status {
         Status::forbidden(&self.target.group_resource(), &self.name(), why.to_string())
-    }
-
-    /// Returns 404 about the requested name.
-    pub fn not_found(&self) -> Status {
-        Status::not_found(&self.target.group_resource(), &self.name())
     }
 
     fn name(&self) -> Str {
@@ -245,6 +249,7 @@ impl<'a> Attributes<'a> {
 
     /// Forgets the forms of the new object, which is about to change.
     fn forget_new(&mut self) {
+        self.changed = true;
         self.trees.get_mut().retain(|it| it.side != Side::New);
     }
 }
