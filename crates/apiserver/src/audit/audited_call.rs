@@ -21,8 +21,8 @@ use tokio::sync::OwnedSemaphorePermit;
 /// The annotations of authorization.
 const DECISION: &str = "authorization.k8s.io/decision";
 const REASON: &str = "authorization.k8s.io/reason";
-/// Events of a request at most: received, started or panicked, complete.
-const EVENTS: u32 = 3;
+/// The annotation of events that lack a part of what their level has, as upstream.
+const TRUNCATED: &str = "audit.k8s.io/truncated";
 
 /// What is known of a request when it is received.
 pub(crate) struct Head<'a> {
@@ -50,7 +50,8 @@ struct State {
     event: Event,
     request: Option<Arc<Object>>,
     response: Option<Arc<Object>>,
-    places: OwnedSemaphorePermit,
+    /// Those of the events that are still to come.
+    places: Option<OwnedSemaphorePermit>,
 }
 
 impl AuditedCall {
@@ -64,7 +65,7 @@ impl AuditedCall {
         if treatment.level == Level::None {
             return None;
         }
-        let places = audit.queue.reserve(EVENTS).await?;
+        let places = audit.queue.reserve(events(&treatment)).await?;
         let received = micro(head.received);
         let event = Event {
             kind: "Event",
@@ -94,7 +95,7 @@ impl AuditedCall {
                 event,
                 request: None,
                 response: None,
-                places,
+                places: Some(places),
             }),
         };
         call.record(Stage::RequestReceived);
@@ -123,28 +124,48 @@ impl AuditedCall {
         annotations.insert(key.into(), Str::from(value));
     }
 
-    /// Notes the body of the request, once there is room for it.
+    /// Notes the body of the request, once there is room for it. Where only its name is recorded, it
+    /// is not waited for.
     pub(crate) async fn request_body(&self, format: Format, bytes: &Bytes) {
-        let object = self.object(format, bytes).await;
-        self.state.lock().request = Some(object);
-    }
-
-    /// Notes the body of the response, if it is recorded, once there is room for it.
-    pub(crate) async fn response_body(&self, format: Format, bytes: &Bytes) {
-        let is_about_object = self.state.lock().event.object_ref.is_some();
-        if self.treatment.level < Level::RequestResponse || !is_about_object {
-            return;
+        let queue = &self.audit.queue;
+        let room = if self.treatment.level >= Level::Request {
+            queue.reserve_body(bytes.len()).await
+        } else {
+            let is_named = |it: &ObjectReference| !it.name.is_empty();
+            if self
+                .state
+                .lock()
+                .event
+                .object_ref
+                .as_ref()
+                .is_none_or(is_named)
+            {
+                return;
+            }
+            queue.try_reserve_body(bytes.len())
+        };
+        if let Some(room) = room {
+            self.state.lock().request = Some(object(format, bytes, room));
         }
-        let object = self.object(format, bytes).await;
-        self.state.lock().response = Some(object);
     }
 
-    async fn object(&self, format: Format, bytes: &Bytes) -> Arc<Object> {
-        Arc::new(Object {
-            format,
-            bytes: bytes.clone(),
-            _room: self.audit.queue.reserve_body(bytes.len()).await,
-        })
+    /// Reports whether the body of the response is recorded.
+    pub(crate) fn wants_response(&self) -> bool {
+        let is_about_object = self.state.lock().event.object_ref.is_some();
+        self.treatment.level >= Level::RequestResponse && is_about_object
+    }
+
+    /// Notes the body of the response. Where there is no room now, or the body is produced while it
+    /// is sent, the event says that it lacks it: a request that holds room must not wait for more.
+    pub(crate) fn response_body(&self, body: Option<(Format, Bytes)>) {
+        let kept = body.and_then(|(format, bytes)| {
+            let room = self.audit.queue.try_reserve_body(bytes.len())?;
+            Some(object(format, &bytes, room))
+        });
+        if kept.is_none() {
+            self.annotate(TRUNCATED, "true");
+        }
+        self.state.lock().response = kept;
     }
 
     /// Notes the status code of the response.
@@ -166,9 +187,11 @@ impl AuditedCall {
         self.state.lock().event.response_status = raw(&shown);
     }
 
-    /// The response has begun, and goes on for long.
+    /// The response has begun, and goes on for long. Its end needs no place: places must not be
+    /// taken for as long as clients like.
     pub(crate) fn started(&self) {
         self.record(Stage::ResponseStarted);
+        self.state.lock().places = None;
     }
 
     /// The handler panicked.
@@ -181,9 +204,7 @@ impl AuditedCall {
             return;
         }
         let mut state = self.state.lock();
-        let Some(place) = state.places.split(1) else {
-            return;
-        };
+        let place = state.places.as_mut().and_then(|it| it.split(1));
         let mut event = state.event.clone();
         event.stage = stage;
         event.stage_timestamp = match stage {
@@ -206,6 +227,23 @@ impl Drop for AuditedCall {
     fn drop(&mut self) {
         self.record(Stage::ResponseComplete);
     }
+}
+
+/// How many events a request has at most.
+fn events(treatment: &Treatment) -> u32 {
+    let records = |stage| u32::from(treatment.records(stage));
+    // It either starts and goes on, or may panic.
+    records(Stage::RequestReceived)
+        + records(Stage::ResponseStarted).max(records(Stage::Panic))
+        + records(Stage::ResponseComplete)
+}
+
+fn object(format: Format, bytes: &Bytes, room: OwnedSemaphorePermit) -> Arc<Object> {
+    Arc::new(Object {
+        format,
+        bytes: bytes.clone(),
+        _room: room,
+    })
 }
 
 fn raw(value: &serde_json::Value) -> Option<Box<RawValue>> {

@@ -15,20 +15,19 @@ pub(crate) struct Object {
     pub(crate) format: Format,
     pub(crate) bytes: bytes::Bytes,
     /// Its room in the queue.
-    pub(crate) _room: Option<OwnedSemaphorePermit>,
+    pub(crate) _room: OwnedSemaphorePermit,
 }
 
 impl Object {
-    /// Returns it as JSON; none if it cannot be decoded.
+    /// Returns it as JSON on one line, whatever it was sent as: a line break within an event would
+    /// be the beginning of another. None if it cannot be decoded.
     pub(crate) fn json(&self, omit_managed_fields: bool) -> Option<Box<RawValue>> {
-        let text = self.text()?;
-        if !omit_managed_fields {
-            return serde_json::from_slice(&text).ok();
-        }
-        let mut value: Value = serde_json::from_slice(&text).ok()?;
-        drop_managed_fields(&mut value);
-        if let Some(Value::Array(items)) = value.get_mut("items") {
-            items.iter_mut().for_each(drop_managed_fields);
+        let mut value: Value = serde_json::from_slice(&self.text()?).ok()?;
+        if omit_managed_fields {
+            drop_managed_fields(&mut value);
+            if let Some(Value::Array(items)) = value.get_mut("items") {
+                items.iter_mut().for_each(drop_managed_fields);
+            }
         }
         serde_json::value::to_raw_value(&value).ok()
     }

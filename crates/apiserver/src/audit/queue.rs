@@ -5,7 +5,7 @@ use crate::audit::object::Object;
 use kubist_audit::Event;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -24,8 +24,8 @@ pub(super) struct Pending {
     pub(super) request: Option<Arc<Object>>,
     pub(super) response: Option<Arc<Object>>,
     pub(super) omit_managed_fields: bool,
-    /// The event's place.
-    pub(super) place: OwnedSemaphorePermit,
+    /// The event's place; none for the end of what has gone on for long.
+    pub(super) place: Option<OwnedSemaphorePermit>,
 }
 
 /// A bounded queue, and the thread that empties it.
@@ -33,13 +33,14 @@ pub(crate) struct Queue {
     places: Arc<Semaphore>,
     bodies: Arc<Semaphore>,
     /// Always there until the queue is dropped.
-    sender: Option<SyncSender<Pending>>,
+    sender: Option<Sender<Pending>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Queue {
     pub(super) fn start(sink: Box<dyn AuditSink>) -> io::Result<Self> {
-        let (sender, receiver) = sync_channel(EVENTS_MAX);
+        // Its bound are the places: only ends of long-running requests come without one.
+        let (sender, receiver) = channel();
         let thread = thread::Builder::new().name("audit".to_owned());
         let thread = thread.spawn(move || write_all(&receiver, sink))?;
         Ok(Self {
@@ -56,22 +57,32 @@ impl Queue {
         places.acquire_many_owned(events).await.ok()
     }
 
-    /// Waits until there is room for a body.
+    /// Waits until there is room for a body. Who waits must hold no room, so that nobody waits for
+    /// each other.
     pub(super) async fn reserve_body(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        let units = bytes.div_ceil(BODY_UNIT).clamp(1, BODY_UNITS_MAX);
         let bodies = Arc::clone(&self.bodies);
-        let units = u32::try_from(units).unwrap_or(u32::MAX);
-        bodies.acquire_many_owned(units).await.ok()
+        bodies.acquire_many_owned(units(bytes)).await.ok()
     }
 
-    /// Passes an event on. It has its place, so there is room.
+    /// Takes room for a body if there is some now.
+    pub(super) fn try_reserve_body(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let bodies = Arc::clone(&self.bodies);
+        bodies.try_acquire_many_owned(units(bytes)).ok()
+    }
+
+    /// Passes an event on.
     pub(super) fn push(&self, pending: Pending) {
         if let Some(sender) = &self.sender
-            && sender.try_send(pending).is_err()
+            && sender.send(pending).is_err()
         {
             tracing::error!("the audit log has ended: an event is lost");
         }
     }
+}
+
+fn units(bytes: usize) -> u32 {
+    let units = bytes.div_ceil(BODY_UNIT).clamp(1, BODY_UNITS_MAX);
+    u32::try_from(units).unwrap_or(u32::MAX)
 }
 
 impl Drop for Queue {
@@ -104,7 +115,7 @@ fn write_all(receiver: &Receiver<Pending>, mut sink: Box<dyn AuditSink>) {
     }
 }
 
-fn rendered(pending: Pending) -> (String, OwnedSemaphorePermit) {
+fn rendered(pending: Pending) -> (String, Option<OwnedSemaphorePermit>) {
     let Pending {
         mut event,
         request,

@@ -163,9 +163,10 @@ impl Service {
         }
         let response = response.unwrap_or_else(|status| failed(&request, &status));
         if let Some(audit) = record.audit()
-            && let Some((format, bytes)) = complete_body(&response)
+            && audit.wants_response()
+            && !labels.long_running
         {
-            audit.response_body(format, &bytes).await;
+            audit.response_body(complete_body(&response));
         }
         let mut response = finish(&request, &call.cx, response);
         call.answered(response.status());

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -18,6 +19,10 @@ struct Kept(Arc<Mutex<Vec<Value>>>);
 
 impl AuditSink for Kept {
     fn write(&mut self, events: &[String]) -> io::Result<()> {
+        assert!(
+            events.iter().all(|it| !it.contains('\n')),
+            "an event is a line"
+        );
         let parsed = events
             .iter()
             .map(|it| serde_json::from_str(it).expect("it is JSON"));
@@ -142,4 +147,40 @@ async fn nothing_is_recorded_of_what_no_rule_matches() {
     drop(admin);
     let events = events(server, &kept, MAPS).await;
     assert!(events.iter().all(|it| it["verb"] == "delete") && events.len() == 2);
+}
+
+#[tokio::test]
+async fn a_body_with_line_breaks_is_one_line_of_the_log() {
+    let (server, kept) = start("{level: Request}").await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let body = "{\"metadata\":{\"name\":\"f\"},\n\"data\":\n{\"kind\":\"Event\"}\n}";
+    let created = admin.ask("POST", MAPS, "application/json", body).await;
+    assert_eq!(created.code, 201);
+    drop(admin);
+    let events = events(server, &kept, MAPS).await;
+    assert_eq!(events.len(), 2);
+    assert_eq!(events[1]["requestObject"]["data"], json!({"kind": "Event"}));
+}
+
+#[tokio::test]
+async fn large_bodies_at_once_wait_for_each_other_and_not_for_ever() {
+    let (server, kept) = start("{level: RequestResponse}").await;
+    let body = json!({"metadata": {"name": "m"}, "data": {"a": "x".repeat(2_900_000)}});
+    let body = body.to_string();
+    let mut posts = tokio::task::JoinSet::new();
+    for _ in 0..30 {
+        let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+        let body = body.clone();
+        posts.spawn(async move {
+            client
+                .ask("POST", MAPS, "application/json", body)
+                .await
+                .code
+        });
+    }
+    let codes = tokio::time::timeout(Duration::from_secs(50), posts.join_all()).await;
+    let codes = codes.expect("they are answered");
+    assert!(codes.iter().all(|it| *it == 422), "{codes:?}");
+    let events = events(server, &kept, MAPS).await;
+    assert_eq!(events.len(), 60);
 }
