@@ -1,8 +1,8 @@
 //! Filters: what applies to every request before and after its handler.
 //!
-//! Limits (requests in flight, priority levels, bodies that are still being sent, bytes that wait for slow clients),
-//! the `Host` header, impersonation, warnings, and the log line, the metrics and the observer of
-//! each request.
+//! Limits (requests in flight, priority levels, bodies that are still being sent, bytes that wait
+//! for slow clients), the `Host` header, impersonation, warnings, and the log line, the metrics and
+//! the observer of each request.
 
 pub(crate) mod connection_info;
 pub(crate) mod flow_control;

@@ -1,8 +1,8 @@
 //! The Node authorizer: what kubelets may do, by what runs on their node.
 //!
-//! [`NodeGraph`] knows which objects belong to the Pods of a node; whoever follows Pods, volumes and
-//! the like puts them in. [`NodeAuthorizer`] decides by it, as upstream's mode `Node`. What a kubelet
-//! may write is further limited by the admission plugin `NodeRestriction`.
+//! [`NodeGraph`] knows which objects belong to the Pods of a node; whoever follows Pods, volumes
+//! and the like puts them in. [`NodeAuthorizer`] decides by it, as upstream's mode `Node`. What a
+//! kubelet may write is further limited by the admission plugin `NodeRestriction`.
 
 mod authorizer;
 mod graph;

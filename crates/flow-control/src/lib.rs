@@ -3,7 +3,7 @@
 //!
 //! A [`FlowController`] holds the stored `FlowSchema`s and `PriorityLevelConfiguration`s. Each
 //! request is classified by the first schema that matches it, takes seats of that schema's priority
-//! level, and waits in a fair queue of the level if there are none. Levels lend seats to each other.
+//! level, and waits in a fair queue of the level if there are none. Levels lend each other seats.
 //!
 //! It does no I/O and has no clock: callers pass the time, as the duration since any moment, and
 //! are told which waiting requests may go on. The contracts are those of Kubernetes' KEP-1040.

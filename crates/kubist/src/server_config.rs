@@ -134,8 +134,8 @@ pub struct ServerConfig {
     /// The same for mutating requests. Default: 200.
     pub mutating_requests_max: usize,
     /// Whether the stored flow schemas and priority levels are obeyed: each request is classified,
-    /// and gets the seats of its level or waits in a fair queue, as upstream. The seats are those of
-    /// both limits together. Upstream's default schemas and levels are created and maintained.
+    /// and gets the seats of its level or waits in a fair queue, as upstream. The seats are those
+    /// of both limits together. Upstream's default schemas and levels are created and maintained.
     /// Default: no, which suits tests.
     pub priority_and_fairness: bool,
     /// Limit of connections; more wait. The server's own controllers do not count. Default: 16,384.

@@ -3,6 +3,7 @@
 use crate::assertion::error::AssertionError;
 use crate::clock::NoRuntime;
 use crate::controllers::RunError;
+use crate::faults::MissedRules;
 use crate::fixtures::error::FixtureError;
 use crate::snapshot::SnapshotFileError;
 use kubist::ServerError;
@@ -48,6 +49,9 @@ pub enum TestError {
     /// A fixture cannot be used.
     #[error(transparent)]
     Fixture(#[from] FixtureError),
+    /// Rules of faults never acted.
+    #[error(transparent)]
+    MissedRules(#[from] MissedRules),
     /// A snapshot file cannot be used.
     #[error(transparent)]
     SnapshotFile(#[from] SnapshotFileError),

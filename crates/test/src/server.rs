@@ -211,7 +211,7 @@ impl TestServer {
         self.run_as(&Login::admin().with_user_agent(name), name, run)
     }
 
-    /// Same as [`Self::run`], with a login.
+    /// Same as [`Self::run`], with a login. Its user agent is the name, unless the login has one.
     ///
     /// # Errors
     /// The user agent is not a valid header.
@@ -226,7 +226,9 @@ impl TestServer {
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
         let token = CancellationToken::new();
-        let run = run(self.client_of(login)?, token.clone());
+        let mut login = login.clone();
+        login.user_agent.get_or_insert_with(|| name.into());
+        let run = run(self.client_of(&login)?, token.clone());
         let run = async move { run.await.map(drop).map_err(RunError::new) };
         Ok(self.running.spawn(name, token, run))
     }

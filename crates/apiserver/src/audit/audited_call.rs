@@ -124,8 +124,8 @@ impl AuditedCall {
         annotations.insert(key.into(), Str::from(value));
     }
 
-    /// Notes the body of the request, once there is room for it. Where only its name is recorded, it
-    /// is not waited for.
+    /// Notes the body of the request, once there is room for it. Where only its name is recorded,
+    /// it is not waited for.
     pub(crate) async fn request_body(&self, format: Format, bytes: &Bytes) {
         let queue = &self.audit.queue;
         let room = if self.treatment.level >= Level::Request {

@@ -1,4 +1,5 @@
-//! FlowSchemas and PriorityLevelConfigurations. The server above obeys them (`kubist-flow-control`).
+//! FlowSchemas and PriorityLevelConfigurations. The server above obeys them, by
+//! `kubist-flow-control`.
 
 use super::{defaults, flow_schema_rules};
 use crate::shared::fill;

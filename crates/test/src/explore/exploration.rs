@@ -13,6 +13,8 @@ pub struct Exploration {
     pub(crate) seeds: u64,
     pub(crate) elapsed: Duration,
     pub(crate) digest: u64,
+    pub(crate) writes: u64,
+    pub(crate) faults: u64,
     pub(crate) failure: Option<Failure>,
 }
 
@@ -43,6 +45,17 @@ impl Exploration {
     /// Returns how many seeds ran.
     pub fn seeds(&self) -> u64 {
         self.seeds
+    }
+
+    /// Returns how many writes the controllers made, in all worlds. If there are none, nothing was
+    /// explored: the controllers had nothing to do, or could not begin.
+    pub fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// Returns how many faults struck, in all worlds, besides delays.
+    pub fn faults(&self) -> u64 {
+        self.faults
     }
 
     /// Returns how long it took, in real time.
@@ -80,9 +93,19 @@ impl fmt::Display for Failure {
 
 impl fmt::Display for Exploration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, elapsed, .. } = self;
+        let Self {
+            seeds,
+            elapsed,
+            writes,
+            faults,
+            ..
+        } = self;
         match &self.failure {
-            None => write!(f, "{seeds} seeds in {elapsed:.1?}: none failed"),
+            None => write!(
+                f,
+                "{seeds} seeds in {elapsed:.1?}, with {writes} writes and {faults} faults: none \
+                 failed"
+            ),
             Some(failure) => write!(f, "{seeds} seeds in {elapsed:.1?}\n{failure}"),
         }
     }

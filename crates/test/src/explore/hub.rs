@@ -149,6 +149,11 @@ impl Hub {
         !self.is_stopped()
     }
 
+    /// Returns how many faults of the plan have struck.
+    pub(crate) fn faults_struck(&self) -> u64 {
+        self.struck.lock().iter().map(|it| u64::from(*it)).sum()
+    }
+
     pub(crate) fn counts(&self, controller: usize) -> Counts {
         *self.counts[controller].lock()
     }

@@ -14,6 +14,8 @@ pub(crate) struct Outcome {
     pub(crate) digest: u64,
     pub(crate) end: Normal,
     pub(crate) measured: Vec<Measured>,
+    /// How many faults of the plan have struck.
+    pub(crate) struck: u64,
     /// Empty unless everything was kept.
     pub(crate) entries: Vec<Entry>,
 }
@@ -43,6 +45,7 @@ impl Outcome {
             digest: hub.trace.digest(),
             end,
             measured,
+            struck: hub.faults_struck(),
             entries,
         }
     }

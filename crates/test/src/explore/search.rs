@@ -92,8 +92,11 @@ impl<'a> Search<'a> {
             }
         };
         let (mut lowest, mut ran, mut digest) = (None::<(u64, Outcome)>, 0, 0_u64);
+        let (mut writes, mut faults) = (0, 0);
         pool::run(shared, count, self.threads(), make, |number, outcome| {
             ran += 1;
+            writes += outcome.writes();
+            faults += outcome.struck;
             digest ^= outcome
                 .digest
                 .rotate_left(u32::try_from(number % 64).unwrap_or(0));
@@ -116,7 +119,11 @@ impl<'a> Search<'a> {
             failure.found_after = found_after;
             failure
         });
-        self.done(ran, digest, failure)
+        Exploration {
+            writes,
+            faults,
+            ..self.done(ran, digest, failure)
+        }
     }
 
     fn replay(self, replay: &Replay) -> Exploration {
@@ -264,6 +271,8 @@ impl<'a> Search<'a> {
             seeds,
             elapsed: self.begun.elapsed(),
             digest,
+            writes: 0,
+            faults: 0,
             failure,
         }
     }

@@ -105,3 +105,24 @@ async fn users_may_do_what_their_roles_allow() -> kubist_test::Result {
     );
     Ok(())
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_with_a_login_has_the_user_agent_of_its_name() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let robot = Login::service_account("shop", "robot");
+    let running = server.run_as(&robot, "labeler", |client, stop| async move {
+        let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+        let mut map = ConfigMap::default();
+        map.metadata.name = "made".into();
+        maps.create(&map).await?;
+        stop.cancelled().await;
+        Ok::<(), kubist::client::ApiError>(())
+    })?;
+    let map = server.object::<ConfigMap>("default", "made");
+    map.eventually(|_| true).await?;
+    let maps: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    let map = maps.get("made").await?;
+    assert_eq!(map.metadata.managed_fields[0].manager, "labeler");
+    drop(running);
+    Ok(())
+}
