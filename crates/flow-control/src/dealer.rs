@@ -72,7 +72,9 @@ mod tests {
                 64,
                 6,
             );
-            dealt.iter().for_each(|it| used[*it] += 1);
+            for queue in &dealt {
+                used[*queue] += 1;
+            }
             dealt.sort_unstable();
             hands.insert(dealt);
         }

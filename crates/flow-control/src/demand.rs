@@ -66,6 +66,7 @@ impl Demand {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "whole numbers are exact")]
 mod tests {
     use super::*;
 
