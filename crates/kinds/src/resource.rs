@@ -3,3 +3,4 @@
 pub(crate) mod device_class;
 pub(crate) mod devices;
 pub(crate) mod resource_claim;
+pub(crate) mod resource_slice;

@@ -93,6 +93,9 @@ const STRATEGIES: [Row; 57] = [
     ("resource.k8s.io", "resourceclaimtemplates", || {
         typed(resource::resource_claim::ResourceClaimTemplates)
     }),
+    ("resource.k8s.io", "resourceslices", || {
+        typed(resource::resource_slice::ResourceSlices)
+    }),
     ("scheduling.k8s.io", "priorityclasses", || {
         typed(scheduling::priority_class::PriorityClasses)
     }),

@@ -8,13 +8,7 @@ use std::sync::Arc;
 
 /// Resources whose generation counts spec changes, and whose DELETE returns the object: group and
 /// plural.
-const WITH_GENERATION: [(&str, &str); 2] = [
-    ("resource.k8s.io", "devicetaintrules"),
-    ("resource.k8s.io", "resourceslices"),
-];
-
-/// The selectable fields of ResourceSlices.
-const FIELDS_OF_SLICES: &[&str] = &["spec.driver", "spec.nodeName"];
+const WITH_GENERATION: [(&str, &str); 1] = [("resource.k8s.io", "devicetaintrules")];
 
 /// The facts of a resource without its own strategy.
 const PLAIN: StrategyFacts = StrategyFacts {
@@ -31,9 +25,6 @@ pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
     if WITH_GENERATION.contains(&(group, plural)) {
         facts.generation = Generation::Spec;
         facts.returns_deleted = true;
-    }
-    if (group, plural) == ("resource.k8s.io", "resourceslices") {
-        facts.selectable_fields = FIELDS_OF_SLICES;
     }
     if (group, plural) == ("scheduling.k8s.io", "podgroups") {
         // Upstream resets the status without declaring it.

@@ -137,6 +137,9 @@ fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
             "driverName": "example.com", "parameters": {"key": "value"},
         }),
         ("storage.k8s.io", "storageclasses") => json!({"provisioner": "example.com/storage"}),
+        ("resource.k8s.io", "resourceslices") => json!({"spec": {
+            "allNodes": true, "driver": "gpu.example.com", "pool": {"name": "p"},
+        }}),
         ("flowcontrol.apiserver.k8s.io", "flowschemas") => json!({"spec": {
             "priorityLevelConfiguration": {"name": "p"},
         }}),
