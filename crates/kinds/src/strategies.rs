@@ -12,7 +12,7 @@ use std::sync::Arc;
 type Row = (&'static str, &'static str, fn() -> Arc<dyn Strategy>);
 
 /// All resources with a strategy of their own.
-const STRATEGIES: [Row; 57] = [
+const STRATEGIES: [Row; 58] = [
     ("", "configmaps", || typed(core::config_map::ConfigMaps)),
     ("", "endpoints", || {
         typed(core::endpoints::EndpointsOfServices)

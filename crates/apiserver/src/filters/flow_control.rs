@@ -37,8 +37,16 @@ struct State {
     /// Those that wait, to be told when they may go on.
     waiters: BTreeMap<Ticket, oneshot::Sender<Execution>>,
     /// The responses that are being sent, with the time at which the client last accepted data.
-    sending: BTreeMap<u64, (Arc<AtomicU64>, Execution)>,
+    sending: BTreeMap<u64, Sending>,
     next: u64,
+}
+
+/// A response that is being sent.
+struct Sending {
+    last: Arc<AtomicU64>,
+    execution: Execution,
+    flow: Arc<Flow>,
+    seats: u32,
 }
 
 /// Why a request does not get a seat.
@@ -210,14 +218,12 @@ impl FlowControl {
         let limit = u64::try_from(STALLED.as_millis()).unwrap_or(u64::MAX);
         let is_stalled =
             |last: &AtomicU64| now.saturating_sub(last.load(Ordering::Relaxed)) >= limit;
-        let stalled = state
-            .sending
-            .iter()
-            .filter(|(_, (last, _))| is_stalled(last));
+        let stalled = state.sending.iter().filter(|(_, it)| is_stalled(&it.last));
         let stalled: Vec<u64> = stalled.map(|(number, _)| *number).collect();
         for number in &stalled {
-            if let Some((_, execution)) = state.sending.remove(number) {
-                let begun = state.flows.finish(self.now(), execution);
+            if let Some(sending) = state.sending.remove(number) {
+                sending.flow.ends(sending.seats);
+                let begun = state.flows.finish(self.now(), sending.execution);
                 self.go_on(state, begun);
             }
         }
@@ -298,7 +304,13 @@ impl FlowSeat {
         let mut state = self.of.state.lock();
         let number = state.next;
         state.next += 1;
-        state.sending.insert(number, (Arc::clone(&last), execution));
+        let sending = Sending {
+            last: Arc::clone(&last),
+            execution,
+            flow: Arc::clone(&self.flow),
+            seats: self.seats,
+        };
+        state.sending.insert(number, sending);
         drop(state);
         self.held = Held::Sending(number, last);
     }
@@ -313,14 +325,18 @@ impl FlowSeat {
 
 impl Drop for FlowSeat {
     fn drop(&mut self) {
-        self.flow.ends(self.seats);
         match std::mem::replace(&mut self.held, Held::Nothing) {
             Held::Nothing => {}
-            Held::Handling(execution) => self.of.finish(execution),
+            Held::Handling(execution) => {
+                self.flow.ends(self.seats);
+                self.of.finish(execution);
+            }
             Held::Sending(number, _) => {
+                // Without it, the seats were given to another.
                 let held = self.of.state.lock().sending.remove(&number);
-                if let Some((_, execution)) = held {
-                    self.of.finish(execution);
+                if let Some(sending) = held {
+                    self.flow.ends(self.seats);
+                    self.of.finish(sending.execution);
                 }
             }
         }
