@@ -82,7 +82,7 @@ pub fn unescape(identifier: &str) -> Option<std::borrow::Cow<'_, str>> {
     Some(name.into())
 }
 
-/// Reports whether a word is escaped as a whole.
-pub(crate) fn is_reserved(word: &str) -> bool {
+/// Reports whether a word is reserved, so that no variable has it as its name.
+pub fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }

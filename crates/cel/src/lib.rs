@@ -51,7 +51,7 @@ pub use cel_type::{Name, Parameter, Type};
 pub use composition::{VariableValues, Variables};
 pub use environment::{Environment, Version};
 pub use error::{CompileError, EvalError, Issue};
-pub use escape::{escape, unescape};
+pub use escape::{escape, is_reserved, unescape};
 pub use evaluate::Budget;
 pub use function::{EstimatedCost, Function, Implementation, RegexImplementation, RuntimeCost};
 pub use library::authorizer::{

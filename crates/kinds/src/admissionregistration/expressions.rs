@@ -4,7 +4,7 @@ use crate::shared::rules::{self, Errors};
 use kubist_api::admissionregistration::v1::{MatchCondition, Variable};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use kubist_cel::admission::{self, Uses};
-use kubist_cel::{Environment, Program, Type, Variables};
+use kubist_cel::{Environment, Program, Type, Variables, is_reserved};
 use std::collections::BTreeSet;
 
 /// The maximum number of match conditions of one webhook or policy.
@@ -12,31 +12,6 @@ const CONDITIONS_MAX: usize = 64;
 /// The maximum number of variables of a policy: each is compiled with the types of those before it.
 /// Upstream has no such limit.
 const VARIABLES_MAX: usize = 1_000;
-/// The words that no variable is named by.
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
-
 /// Checks expressions. Those that were stored before may use what a newer server had.
 #[derive(Debug, Default)]
 pub(super) struct Expressions<'a> {
@@ -204,5 +179,5 @@ fn is_identifier(name: &str) -> bool {
     let first = bytes.next();
     first.is_some_and(|it| it == b'_' || it.is_ascii_alphabetic())
         && bytes.all(|it| it == b'_' || it.is_ascii_alphanumeric())
-        && !RESERVED.contains(&name)
+        && !is_reserved(name)
 }
