@@ -35,8 +35,22 @@ pub(crate) struct Stage {
     account: Who,
 }
 
+/// Where bindings are created.
+const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+
+/// Binds the service account to the administrator's role.
+fn may_do_everything() -> Value {
+    let group = "rbac.authorization.k8s.io";
+    json!({
+        "metadata": {"name": NAMESPACE},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"kind": "ServiceAccount", "namespace": NAMESPACE, "name": NAMESPACE}],
+    })
+}
+
 impl Stage {
-    /// Creates the namespaces and the service account.
+    /// Creates the namespaces and the service account, which may do everything and is still subject
+    /// to all limits.
     pub(crate) async fn set(access: Arc<Access>, short: bool) -> Outcome<Self> {
         let administrator = Connection::open(&access, &Who::Administrator, Windows::OPEN).await?;
         for name in [NAMESPACE, crate::honest::NAMESPACE] {
@@ -46,6 +60,7 @@ impl Stage {
         let accounts = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts");
         let account = json!({"metadata": {"name": NAMESPACE}});
         create(&administrator, &accounts, &account).await?;
+        create(&administrator, BINDINGS, &may_do_everything()).await?;
         let token = format!("{accounts}/{NAMESPACE}/token");
         let answer = create(&administrator, &token, &json!({"spec": {}})).await?;
         let request: Value = serde_json::from_slice(&answer.body)?;
