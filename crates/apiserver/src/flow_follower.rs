@@ -9,7 +9,6 @@ use kubist_flow_control::Configuration;
 use kubist_registry::{Registry, UpdatePath, UpdatedObject, User};
 use parking_lot::Mutex;
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -22,16 +21,9 @@ const DANGLING: &str = "Dangling";
 #[derive(Debug)]
 pub(crate) struct FlowFollower {
     of: Arc<FlowControl>,
-    known: Mutex<Known>,
+    configuration: Mutex<Configuration>,
     /// Something has changed.
     changed: Notify,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    configuration: Configuration,
-    /// The schemas by name, for their status.
-    schemas: BTreeMap<String, FlowSchema>,
 }
 
 impl FlowFollower {
@@ -42,7 +34,7 @@ impl FlowFollower {
     pub(crate) async fn begin(of: Arc<FlowControl>, registry: &Registry) -> Result<Self, Status> {
         let follower = Self {
             of,
-            known: Mutex::default(),
+            configuration: Mutex::default(),
             changed: Notify::new(),
         };
         load::<PriorityLevelConfiguration, _>(registry, &follower).await?;
@@ -63,11 +55,11 @@ impl FlowFollower {
         );
     }
 
-    fn change(&self, change: impl FnOnce(&mut Known)) {
-        let mut known = self.known.lock();
-        change(&mut known);
-        self.of.configure(&known.configuration);
-        drop(known);
+    fn change(&self, change: impl FnOnce(&mut Configuration)) {
+        let mut configuration = self.configuration.lock();
+        change(&mut configuration);
+        self.of.configure(&configuration);
+        drop(configuration);
         self.changed.notify_one();
     }
 
@@ -85,17 +77,20 @@ impl FlowFollower {
     }
 
     /// Returns the schemas whose condition is not true, and whether their level exists.
-    fn wrong_conditions(&self) -> Vec<(FlowSchema, bool)> {
-        let known = self.known.lock();
-        let schemas = known.schemas.values().filter_map(|schema| {
+    fn wrong_conditions(&self) -> Vec<(Arc<FlowSchema>, bool)> {
+        let configuration = self.configuration.lock();
+        // Those without a uid are not stored.
+        let stored = |it: &&Arc<FlowSchema>| !it.metadata.uid.is_empty();
+        let schemas = configuration.schemas().filter(stored);
+        let schemas = schemas.filter_map(|schema| {
             let level = &schema.spec.priority_level_configuration.name;
-            let exists = known.configuration.has_level(level);
+            let exists = configuration.has_level(level);
             let mut conditions = schema.status.conditions.iter();
             let dangling = conditions.find(|it| &*it.type_ == DANGLING);
             let wanted = condition(level, exists, None);
             let is_right = dangling
                 .is_some_and(|it| it.status == wanted.status && it.message == wanted.message);
-            (!is_right).then(|| (schema.clone(), exists))
+            (!is_right).then(|| (Arc::clone(schema), exists))
         });
         schemas.collect()
     }
@@ -175,47 +170,37 @@ impl UpdatedObject for Conditioned {
 
 impl Followed<FlowFollower> for FlowSchema {
     fn put(&self, to: &FlowFollower) {
-        to.change(|known| put(known, self));
+        to.change(|configuration| configuration.put_schema(self.clone()));
     }
 
     fn remove(from: &FlowFollower, _namespace: &str, name: &str) {
-        from.change(|known| {
-            known.configuration.remove_schema(name);
-            known.schemas.remove(name);
-        });
+        from.change(|configuration| configuration.remove_schema(name));
     }
 
     fn replace(of: &FlowFollower, all: &[&Self]) {
-        of.change(|known| {
-            known.configuration.clear_schemas();
-            known.schemas.clear();
-            for schema in all {
-                put(known, schema);
+        of.change(|configuration| {
+            configuration.clear_schemas();
+            for &schema in all {
+                configuration.put_schema(schema.clone());
             }
         });
     }
 }
 
-fn put(known: &mut Known, schema: &FlowSchema) {
-    known.configuration.put_schema(schema.clone());
-    let name = schema.metadata.name.to_string();
-    known.schemas.insert(name, schema.clone());
-}
-
 impl Followed<FlowFollower> for PriorityLevelConfiguration {
     fn put(&self, to: &FlowFollower) {
-        to.change(|known| known.configuration.put_level(self.clone()));
+        to.change(|configuration| configuration.put_level(self.clone()));
     }
 
     fn remove(from: &FlowFollower, _namespace: &str, name: &str) {
-        from.change(|known| known.configuration.remove_level(name));
+        from.change(|configuration| configuration.remove_level(name));
     }
 
     fn replace(of: &FlowFollower, all: &[&Self]) {
-        of.change(|known| {
-            known.configuration.clear_levels();
+        of.change(|configuration| {
+            configuration.clear_levels();
             for &level in all {
-                known.configuration.put_level(level.clone());
+                configuration.put_level(level.clone());
             }
         });
     }

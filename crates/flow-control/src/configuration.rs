@@ -68,12 +68,13 @@ impl Configuration {
         self.levels.contains_key(name)
     }
 
-    pub(crate) fn levels(&self) -> impl Iterator<Item = &PriorityLevelConfiguration> {
-        self.levels.values().map(AsRef::as_ref)
+    /// Returns the schemas, by name.
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<FlowSchema>> {
+        self.schemas.values()
     }
 
-    pub(crate) fn schemas(&self) -> impl Iterator<Item = &Arc<FlowSchema>> {
-        self.schemas.values()
+    pub(crate) fn levels(&self) -> impl Iterator<Item = &PriorityLevelConfiguration> {
+        self.levels.values().map(AsRef::as_ref)
     }
 
     fn complete_schemas(&mut self) {
