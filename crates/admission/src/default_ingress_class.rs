@@ -4,7 +4,7 @@ use crate::default_class::newest_default;
 use kubist_api::networking::v1::Ingress;
 use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
-use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 
 /// Sets the class of new Ingresses without one.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl AdmissionPlugin for DefaultIngressClass {
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
-        target.operation == Operation::Create && target.subresource.is_empty()
+        target.creates_object()
     }
 
     fn admit<'a>(

@@ -3,7 +3,7 @@
 use kubist_api::core::v1::{Node, Taint};
 use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
-use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use std::future::ready;
 
 /// Taints new nodes.
@@ -23,7 +23,7 @@ impl AdmissionPlugin for TaintNodesByCondition {
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
-        target.operation == Operation::Create && target.subresource.is_empty()
+        target.creates_object()
     }
 
     fn admit<'a>(

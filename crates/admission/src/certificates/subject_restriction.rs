@@ -4,7 +4,7 @@ use super::request::subject_of;
 use kubist_api::certificates::v1::CertificateSigningRequest;
 use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
-use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use std::future::ready;
 
 /// Refuses requests of client certificates in the group of administrators.
@@ -24,7 +24,7 @@ impl AdmissionPlugin for CertificateSubjectRestriction {
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
-        target.operation == Operation::Create && target.subresource.is_empty()
+        target.creates_object()
     }
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'_>) -> BoxFuture<'a, Result<(), Status>> {

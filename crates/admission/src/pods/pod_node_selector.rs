@@ -8,7 +8,7 @@ use kubist_api::core::v1::Pod;
 use kubist_apimachinery::validate_name::{label_value, qualified_name};
 use kubist_apimachinery::{Status, Str};
 use kubist_registry::BoxFuture;
-use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use std::collections::BTreeMap;
 
 /// Adds the node selector of the namespace to that of Pods, and refuses those that contradict it.
@@ -30,7 +30,7 @@ impl AdmissionPlugin for PodNodeSelector {
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
-        target.operation == Operation::Create && target.subresource.is_empty()
+        target.creates_object()
     }
 
     fn admit<'a>(

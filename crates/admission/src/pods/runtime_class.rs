@@ -7,7 +7,7 @@ use kubist_api::core::v1::Pod;
 use kubist_api::node::v1::RuntimeClass as Class;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_registry::BoxFuture;
-use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use std::sync::Arc;
 
 /// Sets what the runtime class of a new Pod says.
@@ -28,7 +28,7 @@ impl AdmissionPlugin for RuntimeClass {
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
-        target.operation == Operation::Create && target.subresource.is_empty()
+        target.creates_object()
     }
 
     fn admit<'a>(

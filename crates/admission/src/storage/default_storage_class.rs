@@ -5,7 +5,7 @@ use crate::default_class::newest_default;
 use kubist_api::core::v1::PersistentVolumeClaim;
 use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
-use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 
 /// Sets the class of new claims without one.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl AdmissionPlugin for DefaultStorageClass {
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
-        target.operation == Operation::Create && target.subresource.is_empty()
+        target.creates_object()
     }
 
     fn admit<'a>(

@@ -3,7 +3,7 @@
 
 use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
-use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use std::future::ready;
 
 /// Adds finalizers to new objects.
@@ -24,7 +24,7 @@ impl AdmissionPlugin for StorageObjectInUseProtection {
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
-        target.operation == Operation::Create && target.subresource.is_empty()
+        target.creates_object()
     }
 
     fn admit<'a>(

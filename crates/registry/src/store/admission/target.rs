@@ -36,6 +36,11 @@ impl Target<'_> {
         self.subresource.is_empty() && self.is(group, plural)
     }
 
+    /// Reports whether it creates an object, and is not about a subresource.
+    pub fn creates_object(&self) -> bool {
+        self.operation == Operation::Create && self.subresource.is_empty()
+    }
+
     /// Returns group and plural, as in messages.
     pub fn group_resource(&self) -> GroupResource {
         GroupResource::new(self.resource.group, self.resource.plural)
