@@ -79,6 +79,7 @@ pub struct Server {
     watch_caches: bool,
     client: Client,
     stopping: CancellationToken,
+    registry: Registry,
     /// Whether namespaces are served.
     serves_namespaces: bool,
     /// The controllers; they end before the server.
@@ -140,20 +141,17 @@ impl Server {
             apart,
             watch_caches,
             stopping: CancellationToken::new(),
+            registry,
             serves_namespaces,
             controllers: JoinSet::new(),
             engine,
         };
-        server.start_controllers(&config, &registry)?;
+        server.start_controllers(&config)?;
         Ok(server)
     }
 
     /// With separate connections, so that a slow one delays no others.
-    fn start_controllers(
-        &mut self,
-        config: &ServerConfig,
-        registry: &Registry,
-    ) -> Result<(), ServerError> {
+    fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
         for controller in &config.controllers {
             if *controller == Controller::Namespace && !self.serves_namespaces {
                 tracing::warn!("v1 is not served: the namespace controller is disabled");
@@ -173,13 +171,8 @@ impl Server {
                     self.controllers.spawn(watch_over(controller.name(), run));
                 }
                 Controller::ResourceQuota => {
-                    let registry = registry.clone();
-                    self.controllers.spawn(async move {
-                        tokio::select! {
-                            () = token.cancelled() => {}
-                            () = run_quotas(&registry) => {}
-                        }
-                    });
+                    let run = self.resource_quota_controller(token);
+                    self.controllers.spawn(run);
                 }
                 Controller::Namespace => {
                     let run = namespace::run(client, namespace::Options::default(), token);
@@ -188,6 +181,23 @@ impl Server {
             }
         }
         Ok(())
+    }
+
+    /// Counts the usage of resource quotas until the token is cancelled, as
+    /// [`Controller::ResourceQuota`] does: for servers that are not configured to run it all the
+    /// time. It can be dropped at any time.
+    pub fn resource_quota_controller(
+        &self,
+        token: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let registry = self.registry.clone();
+        async move {
+            tokio::select! {
+                biased;
+                () = token.cancelled() => {}
+                () = run_quotas(&registry) => {}
+            }
+        }
     }
 
     /// Runs a controller beside the server until [`shutdown`](Self::shutdown) cancels its token.

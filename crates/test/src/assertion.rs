@@ -329,6 +329,10 @@ impl<K: Object + Encode> Expect<K> {
             (None, true) => format!("all {}", self.resource.plural),
             (None, false) => format!("the {} of {namespace}", self.resource.plural),
         };
+        let subject = match self.labels.as_str() {
+            "" => subject,
+            labels => format!("{subject} with labels {labels}"),
+        };
         let last = follow.map(Follow::last);
         let names = follow.filter(|_| self.name.is_none()).map(|follow| {
             let names = follow

@@ -6,8 +6,11 @@
 pub(crate) mod running;
 
 use crate::login::Login;
+use futures_core::future::BoxFuture;
+use futures_util::FutureExt as _;
+use kubist::Server;
 use kubist::client::Client;
-use kubist::controllers::{garbage_collector, namespace};
+use kubist::controllers::{cluster_role_aggregation, garbage_collector, namespace};
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
@@ -24,21 +27,27 @@ pub enum ServerController {
     GarbageCollector,
     /// Empties namespaces that are being deleted.
     Namespace,
+    /// Counts the usage of resource quotas, without which they limit nothing.
+    ResourceQuota,
+    /// Combines the rules of `ClusterRole`s with an `aggregationRule`.
+    ClusterRoleAggregation,
     /// Deployments, `ReplicaSets`, and a scheduler and kubelet that only pretend: Pods become
     /// ready, and nothing runs.
     Workloads,
 }
 
 impl ServerController {
-    /// Those without which the API behaves differently: the garbage collector and the namespace
-    /// controller.
-    pub const USUAL: [Self; 2] = [Self::GarbageCollector, Self::Namespace];
+    /// Those without which the API behaves differently: the garbage collector, and the controllers
+    /// of namespaces and of resource quotas.
+    pub const USUAL: [Self; 3] = [Self::GarbageCollector, Self::Namespace, Self::ResourceQuota];
 
     /// Its name in logs and errors.
     pub fn name(self) -> &'static str {
         match self {
             Self::GarbageCollector => "garbage-collector",
             Self::Namespace => "namespace-controller",
+            Self::ResourceQuota => "resourcequota-controller",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
             Self::Workloads => "workloads",
         }
     }
@@ -48,6 +57,8 @@ impl ServerController {
         let name = match self {
             Self::GarbageCollector => "generic-garbage-collector",
             Self::Namespace => "namespace-controller",
+            Self::ResourceQuota => "resourcequota-controller",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
             Self::Workloads => "deployment-controller",
         };
         let mut login = Login::service_account("kube-system", name);
@@ -58,11 +69,21 @@ impl ServerController {
         login.with_user_agent(format!("kubist-{}", self.name()))
     }
 
-    pub(crate) async fn run(
+    /// Runs it until the token is cancelled. The quota controller works within the server, and the
+    /// others with this client.
+    pub(crate) fn run(
         self,
+        server: &Server,
         client: Client,
         token: CancellationToken,
-    ) -> Result<(), RunError> {
+    ) -> BoxFuture<'static, Result<(), RunError>> {
+        match self {
+            Self::ResourceQuota => server.resource_quota_controller(token).map(Ok).boxed(),
+            other => other.run_as_client(client, token).boxed(),
+        }
+    }
+
+    async fn run_as_client(self, client: Client, token: CancellationToken) -> Result<(), RunError> {
         match self {
             Self::GarbageCollector => {
                 // Within a server of this process, only definitions change what is served.
@@ -77,12 +98,17 @@ impl ServerController {
                 .await
                 .map(drop)
                 .map_err(RunError::new),
+            Self::ClusterRoleAggregation => cluster_role_aggregation::run(client, token)
+                .await
+                .map(drop)
+                .map_err(RunError::new),
             Self::Workloads => {
                 kubist_workloads::run(client, kubist_workloads::Options::default(), token)
                     .await
                     .map(drop)
                     .map_err(RunError::new)
             }
+            Self::ResourceQuota => Ok(()), // it has no client
         }
     }
 }

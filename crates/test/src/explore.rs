@@ -47,7 +47,7 @@ mod trace;
 mod witness;
 mod world;
 
-pub use exploration::{Exploration, Failure};
+pub use exploration::{Exploration, FailedSeed};
 pub use limits::Limits;
 pub use normal::Difference;
 pub use problem::Problem;

@@ -100,10 +100,12 @@ impl Fixtures {
 
     fn documents(&self) -> Result<Vec<FixtureDocument>, FixtureError> {
         let mut documents = Vec::new();
-        for (index, source) in self.sources.iter().enumerate() {
+        let mut texts = 0;
+        for source in &self.sources {
             match source {
                 Source::Text(text) => {
-                    documents.extend(parse(&format!("text {}", index + 1), text)?);
+                    texts += 1;
+                    documents.extend(parse(&format!("text {texts}"), text)?);
                 }
                 Source::Path(path) => {
                     for file in files(path)? {

@@ -126,6 +126,27 @@ impl Journal {
         })
     }
 
+    /// Returns the latest different requests that were refused with 401 or 403, and how often each
+    /// of them was.
+    pub(crate) fn refusals(&self, most: usize) -> Vec<(String, u64)> {
+        let state = self.shared.state.lock();
+        let mut refusals = Vec::<(String, u64)>::new();
+        for entry in state.entries.iter().rev() {
+            let Some(code @ (401 | 403)) = entry.code else {
+                continue;
+            };
+            let (user, program) = (&entry.user, entry.program());
+            let (verb, path) = (entry.verb, &entry.path);
+            let text = format!("{user} ({program}) {verb} {path} {code}");
+            if let Some((_, count)) = refusals.iter_mut().find(|(it, _)| *it == text) {
+                *count += 1;
+            } else if refusals.len() < most {
+                refusals.push((text, 1));
+            }
+        }
+        refusals
+    }
+
     /// Returns all kept entries as text, one line each. Two runs that did the same have the same
     /// text.
     pub fn text(&self) -> String {

@@ -245,7 +245,7 @@ impl TestServer {
             warnings: Arc::new(|_: &str| {}),
             ..self.client_config()
         };
-        let run = controller.run(Client::new(transport, config), token.clone());
+        let run = controller.run(&self.server, Client::new(transport, config), token.clone());
         Ok(self.running.spawn(controller.name(), token, run))
     }
 

@@ -17,6 +17,7 @@ mod demo;
 mod documents;
 mod durable;
 mod encryption;
+mod escalations;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd;

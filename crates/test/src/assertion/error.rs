@@ -14,10 +14,12 @@ use std::panic::Location;
 const OBJECT_LINES_MAX: usize = 60;
 /// The names of objects that are shown.
 const NAMES_MAX: usize = 20;
+/// The refused requests that are shown, equal ones together.
+const REFUSALS_MAX: usize = 5;
 
 /// What was expected did not happen, or what was not expected did. Its text says what was seen
-/// last, how it differs from the version before, who wrote it, and what has failed beside the
-/// server; its `Debug` form, which a test that returns it prints, is the same.
+/// last, how it differs from the version before, who wrote it, which requests were refused for want
+/// of permission, and what has failed beside the server; its `Debug` form, which a test that returns it prints, is the same.
 #[derive(Clone)]
 pub struct AssertionError {
     text: Box<str>,
@@ -59,6 +61,9 @@ impl Failure<'_> {
         match self.last {
             None => writeln!(out, "  no such object was seen")?,
             Some(last) => self.write_object(out, last)?,
+        }
+        for (who, count) in self.observer.journal.refusals(REFUSALS_MAX) {
+            writeln!(out, "  refused: {who}, {count} times")?;
         }
         for (name, error) in self.observer.running.failures() {
             writeln!(out, "  {name} has failed: {error}")?;

@@ -1,8 +1,10 @@
 //! `Exploration`: what exploring a scenario has found.
 
+use crate::explore::hub::Forbidden;
 use crate::explore::problem::Problem;
 use crate::explore::replay::Replay;
 use crate::story::Story;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -15,13 +17,15 @@ pub struct Exploration {
     pub(crate) digest: u64,
     pub(crate) writes: u64,
     pub(crate) faults: u64,
-    pub(crate) failure: Option<Failure>,
+    pub(crate) forbidden: Forbidden,
+    pub(crate) unused_excuses: Vec<String>,
+    pub(crate) failure: Option<FailedSeed>,
 }
 
 /// A seed that fails, made smaller.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Failure {
+pub struct FailedSeed {
     /// The lowest seed that failed.
     pub seed: u64,
     /// What is enough to make it fail.
@@ -58,6 +62,19 @@ impl Exploration {
         self.faults
     }
 
+    /// Returns the requests of controllers that were answered 403, and how often, in all worlds; at
+    /// most 16 different ones. With
+    /// [`obey_roles`](crate::explore::Scenario::obey_roles), a role lacks something.
+    pub fn forbidden(&self) -> &BTreeMap<String, u64> {
+        &self.forbidden
+    }
+
+    /// Returns the excuses that no object needed, in any world: what they name may be misspelt, or
+    /// no longer differ.
+    pub fn unused_excuses(&self) -> &[String] {
+        &self.unused_excuses
+    }
+
     /// Returns how long it took, in real time.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
@@ -69,7 +86,7 @@ impl Exploration {
     }
 
     /// Returns the failure, if there is one.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&FailedSeed> {
         self.failure.as_ref()
     }
 
@@ -85,7 +102,7 @@ impl Exploration {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for FailedSeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.story)
     }
@@ -101,11 +118,19 @@ impl fmt::Display for Exploration {
             ..
         } = self;
         match &self.failure {
-            None => write!(
-                f,
-                "{seeds} seeds in {elapsed:.1?}, with {writes} writes and {faults} faults: none \
-                 failed"
-            ),
+            None => {
+                write!(
+                    f,
+                    "{seeds} seeds in {elapsed:.1?}, with {writes} writes and {faults} faults: none \
+                     failed"
+                )?;
+                let mut forbidden = self.forbidden.iter();
+                forbidden.try_for_each(|(request, times)| {
+                    write!(f, "\nforbidden: {request}, {times} times")
+                })?;
+                let mut unused = self.unused_excuses.iter();
+                unused.try_for_each(|it| write!(f, "\n{it} excused nothing"))
+            }
             Some(failure) => write!(f, "{seeds} seeds in {elapsed:.1?}\n{failure}"),
         }
     }

@@ -12,8 +12,7 @@ use kubist::client::{Ambient, Client, Config};
 use kubist::storage::memory::{self, MemoryKv};
 use kubist::storage::{KeyRange, KvRead as _, RangeRequest};
 use kubist::transport::Transport;
-use kubist::{Controller, Server, ServerConfig};
-use std::collections::BTreeSet;
+use kubist::{Authorization, Server, ServerConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -32,6 +31,7 @@ const TICK: Duration = Duration::from_secs(30);
 pub(crate) struct Ground {
     kv: MemoryKv,
     date: Duration,
+    obeys_roles: bool,
     pub(crate) state: State,
 }
 
@@ -74,7 +74,7 @@ impl Ground {
                 Some(snapshot) => snapshot.store().fork_on(Arc::new(clock.clone())),
                 None => MemoryKv::new(config, Arc::new(clock.clone())),
             };
-            let standing = Standing::start(kv, clock, 0, BTreeSet::new()).await?;
+            let standing = Standing::start(kv, clock, 0, scenario.obeys_roles).await?;
             for step in &scenario.preparation {
                 let client = standing.client(&Login::admin(), 0)?;
                 let act = (step.act)(client);
@@ -89,7 +89,12 @@ impl Ground {
             let all = kv.range(RangeRequest::new(KeyRange::all())).await;
             let all = all.map_err(setup)?;
             let state = State::of(all.revision.0, all.kvs.iter().map(|it| &**it));
-            Ok(Self { kv, date, state })
+            Ok(Self {
+                kv,
+                date,
+                obeys_roles: scenario.obeys_roles,
+                state,
+            })
         })
     }
 
@@ -97,16 +102,12 @@ impl Ground {
     ///
     /// # Errors
     /// The server did not start.
-    pub(crate) async fn start(
-        &self,
-        seed: u64,
-        controllers: BTreeSet<Controller>,
-    ) -> Result<Standing, Problem> {
+    pub(crate) async fn start(&self, seed: u64) -> Result<Standing, Problem> {
         let clock = clock_at(self.date)?;
         let kv = self.kv.fork_on(Arc::new(clock.clone()));
         // Another sequence than that of the preparation, whose uids exist already.
         let seed = Random::new(seed).of("server", &[]).next();
-        Standing::start(kv, clock, seed, controllers).await
+        Standing::start(kv, clock, seed, self.obeys_roles).await
     }
 }
 
@@ -115,11 +116,16 @@ impl Standing {
         kv: MemoryKv,
         clock: TestClock,
         seed: u64,
-        controllers: BTreeSet<Controller>,
+        obeys_roles: bool,
     ) -> Result<Self, Problem> {
         let config = ServerConfig {
             listen: None,
-            controllers,
+            controllers: [].into(),
+            authorization: if obeys_roles {
+                Authorization::rbac()
+            } else {
+                Authorization::default()
+            },
             seed: Some(seed),
             clock: Arc::new(clock.clone()),
             store: Some(kv.clone()),

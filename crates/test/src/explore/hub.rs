@@ -7,6 +7,7 @@ use crate::explore::trace::Trace;
 use crate::faults::{Call, Faults};
 use crate::story::What;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -53,6 +54,19 @@ pub(crate) struct Hold {
     pub(crate) relist: bool,
 }
 
+/// The different requests that are kept of those that were forbidden.
+const FORBIDDEN_MAX: usize = 16;
+
+/// Requests that were answered 403, and how often.
+pub(crate) type Forbidden = BTreeMap<String, u64>;
+
+/// Adds to the forbidden requests; further different ones are not kept.
+pub(crate) fn forbid(forbidden: &mut Forbidden, request: String, times: u64) {
+    if forbidden.len() < FORBIDDEN_MAX || forbidden.contains_key(&request) {
+        *forbidden.entry(request).or_default() += times;
+    }
+}
+
 /// What all clients of a world share.
 pub(crate) struct Hub {
     pub(crate) plan: Plan,
@@ -69,6 +83,7 @@ pub(crate) struct Hub {
     is_calm: AtomicBool,
     is_stopped: AtomicBool,
     requests: AtomicU64,
+    forbidden: Mutex<Forbidden>,
     problem: Mutex<Option<Problem>>,
 }
 
@@ -95,6 +110,7 @@ impl Hub {
             is_calm: AtomicBool::new(false),
             is_stopped: AtomicBool::new(false),
             requests: AtomicU64::new(0),
+            forbidden: Mutex::default(),
             problem: Mutex::default(),
         }
     }
@@ -147,6 +163,15 @@ impl Hub {
             self.report(Problem::Busy { requests });
         }
         !self.is_stopped()
+    }
+
+    /// Notes that a client was answered 403.
+    pub(crate) fn forbid(&self, client: &str, call: &Call) {
+        forbid(&mut self.forbidden.lock(), format!("{client}: {call}"), 1);
+    }
+
+    pub(crate) fn forbidden(&self) -> Forbidden {
+        self.forbidden.lock().clone()
     }
 
     /// Returns how many faults of the plan have struck.
@@ -219,8 +244,11 @@ impl Hub {
         for (fault, struck) in faults {
             if !*struck && fault.controller == controller && is(fault) {
                 *struck = true;
-                let name = &self.names[controller];
-                self.trace.note(|| What::Fault(fault.describe(name)));
+                // One that strikes after the write is noted then.
+                if !fault.is_after_write() {
+                    let name = &self.names[controller];
+                    self.trace.note(|| What::Fault(fault.describe(name)));
+                }
                 self.ledger.lock().disturb();
                 return Some(fault.clone());
             }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Members of `metadata` that differ from run to run.
 const METADATA: [&str; 6] = [
@@ -33,10 +34,41 @@ const ALLOCATED: [&str; 4] = [
 const DIFFERENCES_MAX: usize = 20;
 
 /// What may differ: a kind, and a pointer into its objects; an empty pointer excuses the kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Excuse {
     pub(crate) kind: String,
     pub(crate) pointer: String,
+    /// Whether it has excused anything, in any world. Clones share it.
+    used: Arc<AtomicBool>,
+}
+
+impl Excuse {
+    pub(crate) fn new(kind: String, pointer: String) -> Self {
+        Self {
+            kind,
+            pointer,
+            used: Arc::default(),
+        }
+    }
+
+    pub(crate) fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn note_use(&self) {
+        self.used.store(true, Ordering::Relaxed);
+    }
+}
+
+/// `the excuse of ConfigMap /data/x`.
+impl fmt::Display for Excuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the excuse of {}", self.kind)?;
+        match self.pointer.as_str() {
+            "" => Ok(()),
+            pointer => write!(f, " {pointer}"),
+        }
+    }
 }
 
 /// A state without what differs between runs that did the same.
@@ -74,14 +106,19 @@ impl Normal {
             if object.revision <= base
                 || is_bookkeeping(&object.kind)
                 || object.kind.kind == "IPAddress"
-                || excuses.clone().any(|it| it.pointer.is_empty())
             {
+                continue;
+            }
+            if let Some(whole) = excuses.clone().find(|it| it.pointer.is_empty()) {
+                whole.note_use();
                 continue;
             }
             let mut tree = object.tree().clone();
             strip(&mut tree);
             for excuse in excuses {
-                remove(&mut tree, &excuse.pointer);
+                if remove(&mut tree, &excuse.pointer) {
+                    excuse.note_use();
+                }
             }
             names.replace(&mut tree);
             let name = ObjectName::new(
@@ -199,25 +236,31 @@ fn strip(tree: &mut Value) {
     }
 }
 
-/// Removes what a pointer points to. `*` stands for every item of an array.
-fn remove(tree: &mut Value, pointer: &str) {
+/// Removes what a pointer points to, and reports whether there was anything. `*` stands for every
+/// item of an array.
+fn remove(tree: &mut Value, pointer: &str) -> bool {
     let Some((parent, last)) = pointer.rsplit_once('/') else {
-        return;
+        return false;
     };
     let last = last.replace("~1", "/").replace("~0", "~");
+    let mut removed = false;
     for_each(tree, parent, &mut |it| match it {
-        Value::Object(members) => {
-            members.remove(&last);
+        Value::Object(members) => removed |= members.remove(&last).is_some(),
+        Value::Array(items) if last == "*" => {
+            removed |= !items.is_empty();
+            items.clear();
         }
         Value::Array(items) => {
             if let Ok(index) = last.parse::<usize>()
                 && index < items.len()
             {
                 items.remove(index);
+                removed = true;
             }
         }
         _ => {}
     });
+    removed
 }
 
 fn for_each(tree: &mut Value, pointer: &str, act: &mut dyn FnMut(&mut Value)) {
@@ -271,7 +314,7 @@ pub(crate) fn compare(
 /// At most this much of a value is shown.
 const SHOWN_MAX: usize = 120;
 
-/// `Pod shop/web: spec.replicas is 2, and 3 without faults`.
+/// `Pod shop/web: spec.replicas is 2, but 3 in the run without faults`.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -282,8 +325,11 @@ impl fmt::Display for Difference {
         } = self;
         if field.is_empty() {
             return match (expected.is_empty(), found.is_empty()) {
-                (true, _) => write!(f, "{object} exists, and not without faults"),
-                (_, true) => write!(f, "{object} does not exist, but without faults"),
+                (true, _) => write!(f, "{object} exists, but not in the run without faults"),
+                (_, true) => write!(
+                    f,
+                    "{object} does not exist, but does in the run without faults"
+                ),
                 _ => write!(f, "{object} differs from the run without faults"),
             };
         }
@@ -295,7 +341,7 @@ impl fmt::Display for Difference {
         let (expected, found) = (shown(expected), shown(found));
         write!(
             f,
-            "{object}: {field} is {found}, and {expected} without faults"
+            "{object}: {field} is {found}, but {expected} in the run without faults"
         )
     }
 }
@@ -315,10 +361,12 @@ mod tests {
     #[test]
     fn fields_are_removed_by_pointers_with_stars() {
         let mut tree = json!({"a": [{"b": 1, "c": 2}, {"b": 3}], "d": {"e/f": 1}});
-        remove(&mut tree, "/a/*/b");
-        remove(&mut tree, "/d/e~1f");
-        remove(&mut tree, "/nowhere/at/all");
+        assert!(remove(&mut tree, "/a/*/b"));
+        assert!(remove(&mut tree, "/d/e~1f"));
+        assert!(!remove(&mut tree, "/nowhere/at/all"));
         assert_eq!(tree, json!({"a": [{"c": 2}, {}], "d": {}}));
+        assert!(remove(&mut tree, "/a/*"));
+        assert_eq!(tree, json!({"a": [], "d": {}}));
     }
 
     #[test]
@@ -327,7 +375,10 @@ mod tests {
         let mut differences = Vec::new();
         compare("Pod a/b", "", Some(&one), Some(&other), &mut differences);
         let text = differences[0].to_string();
-        assert_eq!(text, "Pod a/b: spec.b is absent, and 2 without faults");
+        assert_eq!(
+            text,
+            "Pod a/b: spec.b is absent, but 2 in the run without faults"
+        );
         assert_eq!(differences.len(), 1);
     }
 }

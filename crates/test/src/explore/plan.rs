@@ -4,6 +4,7 @@
 //! that every point of a reconcile is reached.
 
 use crate::explore::random::Random;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -39,6 +40,9 @@ pub(crate) struct Kept {
     /// `None`: all.
     pub(crate) faults: Option<Vec<usize>>,
     pub(crate) steps: Option<Vec<usize>>,
+    /// Faults that strike at another write, request or event than planned: with fewer steps, what
+    /// they struck at has another number.
+    pub(crate) moved: BTreeMap<usize, u64>,
     pub(crate) no_delays: bool,
     pub(crate) no_hurry: bool,
 }
@@ -144,6 +148,11 @@ impl Plan {
     }
 
     fn keep(&mut self, kept: Kept) {
+        for (index, at) in &kept.moved {
+            if let Some(fault) = self.faults.get_mut(*index) {
+                fault.at = *at;
+            }
+        }
         if let Some(keep) = &kept.faults {
             let all = std::mem::take(&mut self.faults).into_iter().enumerate();
             let kept = all.filter(|(index, _)| keep.contains(index));
@@ -260,6 +269,14 @@ fn fault(mut random: Random, outline: &Outline) -> Fault {
 }
 
 impl Fault {
+    /// Reports whether it strikes when its write is done, and not before.
+    pub(crate) fn is_after_write(&self) -> bool {
+        matches!(
+            self.kind,
+            FaultKind::Crash { done: true, .. } | FaultKind::Freeze { .. }
+        )
+    }
+
     /// Says what it is, for people.
     pub(crate) fn describe(&self, controller: &str) -> String {
         let at = self.at;
@@ -372,11 +389,27 @@ mod tests {
         let kept = Kept {
             faults: Some(vec![]),
             steps: Some(vec![0, 2]),
+            moved: BTreeMap::new(),
             no_delays: true,
             no_hurry: true,
         };
         let plan = Plan::of(7, kept, &outline());
         assert!(plan.faults.is_empty() && plan.delay_max.is_zero());
         assert_eq!(plan.steps, [(0, None), (2, None)]);
+    }
+
+    #[test]
+    fn a_moved_fault_strikes_elsewhere() {
+        let kept = Kept {
+            moved: BTreeMap::from([(0, 77), (9, 1)]),
+            ..Kept::default()
+        };
+        let (plan, whole) = (
+            Plan::of(7, kept, &outline()),
+            Plan::of(7, Kept::default(), &outline()),
+        );
+        assert_eq!(plan.faults[0].at, 77);
+        assert_eq!(plan.faults[0].kind, whole.faults[0].kind);
+        assert_eq!(plan.faults[1..], whole.faults[1..]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::explore::normal::Difference;
 use std::fmt;
+use std::time::Duration;
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,14 @@ pub enum Problem {
         most: Vec<String>,
     },
     /// The run does not settle within its bound.
-    NotSettled,
+    NotSettled {
+        /// The bound, of virtual time: `Limits::settle`.
+        within: Duration,
+        /// How long nothing must be written: `Limits::quiet`.
+        quiet: Duration,
+        /// The objects that were written most in the end: `Pod shop/web, 90 times by operator`.
+        most: Vec<String>,
+    },
     /// A controller wrote while another copy held its lease.
     DeposedWrite {
         /// The client.
@@ -162,6 +170,10 @@ impl Problem {
                 "use tokio::time::sleep instead of std::thread::sleep, await instead of waiting \
                  for locks and threads, and end loops"
             }
+            Self::NotSettled { .. } => {
+                "write only what changes; for a controller that writes periodically, set \
+                 Limits::quiet to less than its period"
+            }
             Self::Busy { .. } => "requeue with a delay or backoff instead of a loop of requests",
             Self::NotReproducible { .. } => {
                 "take random numbers and dates from Client::ambient, write `biased;` in \
@@ -194,7 +206,21 @@ impl fmt::Display for Problem {
                 "{writes} writes after the last fault and the last step, without an end: {}",
                 most.join("; ")
             ),
-            Self::NotSettled => f.write_str("the run does not settle"),
+            Self::NotSettled {
+                within,
+                quiet,
+                most,
+            } => {
+                write!(
+                    f,
+                    "the run does not settle: within {within:?} after the last step there were \
+                     never {quiet:?} without a write"
+                )?;
+                if most.is_empty() {
+                    return Ok(());
+                }
+                write!(f, "; written most: {}", most.join("; "))
+            }
             Self::DeposedWrite {
                 client,
                 write,

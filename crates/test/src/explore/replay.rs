@@ -1,6 +1,7 @@
 //! `Replay`: a seed, and what is kept of its plan, as a text for the environment.
 //!
-//! `17` is all of seed 17, `17:f0.2:s1:d` its faults 0 and 2, its step 1, and no delays.
+//! `17` is all of seed 17, `17:f0.2:s1:d` its faults 0 and 2, its step 1, and no delays. What
+//! [`Replay`] documents is the whole grammar.
 
 use crate::explore::plan::Kept;
 use std::fmt;
@@ -11,7 +12,19 @@ pub const SEED_VARIABLE: &str = "KUBIST_TEST_SEED";
 /// The variable that multiplies the number of seeds, for long runs.
 pub const SEEDS_VARIABLE: &str = "KUBIST_TEST_SEEDS";
 
-/// A run that can be repeated.
+/// A run that can be repeated: a seed, and what is kept of its plan. As text, the parts stand
+/// between colons:
+///
+/// | part | meaning |
+/// |---|---|
+/// | `17` | the seed, always first |
+/// | `f0.2` | only these faults of its plan, in its order from 0; `f` alone: none |
+/// | `f0@5` | fault 0, at the fifth write, request or event instead of the planned one |
+/// | `s0.1` | only these steps of the scenario, from 0; `s` alone: none |
+/// | `d` | nothing is delayed |
+/// | `h` | each step waits until the one before has settled |
+///
+/// The same text repeats the same run as long as the scenario and the controllers are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
     pub(crate) seed: u64,
@@ -42,6 +55,21 @@ fn numbers(text: &str) -> Option<Vec<usize>> {
     numbers.map(|it| it.parse().ok()).collect()
 }
 
+/// Reads faults, of which some are moved: `0.2@5`.
+fn faults(text: &str, kept: &mut Kept) -> Option<()> {
+    let mut faults = Vec::new();
+    for one in text.split('.').filter(|it| !it.is_empty()) {
+        let (index, at) = match one.split_once('@') {
+            Some((index, at)) => (index.parse().ok()?, Some(at.parse().ok()?)),
+            None => (one.parse().ok()?, None),
+        };
+        faults.push(index);
+        kept.moved.extend(at.map(|at| (index, at)));
+    }
+    kept.faults = Some(faults);
+    Some(())
+}
+
 impl FromStr for Replay {
     type Err = ParseReplayError;
 
@@ -51,7 +79,7 @@ impl FromStr for Replay {
             let mut replay = Self::seed(parts.next()?.trim().parse().ok()?);
             for part in parts {
                 match part.split_at_checked(1)? {
-                    ("f", rest) => replay.kept.faults = Some(numbers(rest)?),
+                    ("f", rest) => faults(rest, &mut replay.kept)?,
                     ("s", rest) => replay.kept.steps = Some(numbers(rest)?),
                     ("d", "") => replay.kept.no_delays = true,
                     ("h", "") => replay.kept.no_hurry = true,
@@ -74,7 +102,12 @@ impl fmt::Display for Replay {
         };
         write!(f, "{}", self.seed)?;
         if let Some(faults) = &self.kept.faults {
-            write!(f, ":f{}", list(faults))?;
+            let of = |index: &usize| match self.kept.moved.get(index) {
+                Some(at) => format!("{index}@{at}"),
+                None => index.to_string(),
+            };
+            let texts: Vec<String> = faults.iter().map(of).collect();
+            write!(f, ":f{}", texts.join("."))?;
         }
         if let Some(steps) = &self.kept.steps {
             write!(f, ":s{}", list(steps))?;
@@ -95,11 +128,20 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_again() {
-        for text in ["17", "17:f0.2:s1:d", "3:f", "0:f:s0.1.2:h", "9:d:h"] {
+        for text in [
+            "17",
+            "17:f0.2:s1:d",
+            "3:f",
+            "0:f:s0.1.2:h",
+            "9:d:h",
+            "4:f0@7.2:s1",
+        ] {
             let replay: Replay = text.parse().unwrap();
             assert_eq!(replay.to_string(), text);
         }
-        for bad in ["", "x", "17:", "17:q", "17:f0,2", "17:é", "-1"] {
+        for bad in [
+            "", "x", "17:", "17:q", "17:f0,2", "17:f0@", "17:s0@1", "17:é", "-1",
+        ] {
             assert!(bad.parse::<Replay>().is_err(), "{bad}");
         }
     }

@@ -25,6 +25,7 @@ pub(crate) struct Running {
     /// How often it has ended by itself.
     pub(crate) ends: u32,
     candidate: Candidate,
+    login: Login,
     label: Str,
     tap: Option<Arc<ClientTap>>,
     tasks: JoinSet<()>,
@@ -32,7 +33,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn new(controller: usize, number: usize, candidate: &Candidate) -> Self {
+    pub(crate) fn new(
+        controller: usize,
+        number: usize,
+        candidate: &Candidate,
+        login: Login,
+    ) -> Self {
         let label = match candidate.copies {
             1 => candidate.name.clone(),
             _ => format!("{}-{number}", candidate.name),
@@ -45,6 +51,7 @@ impl Running {
             },
             ends: 0,
             candidate: candidate.clone(),
+            login,
             label: label.into(),
             tap: None,
             tasks: JoinSet::new(),
@@ -82,13 +89,10 @@ impl Running {
         let tap = ClientTap::new(hub, self.copy, self.label.clone(), old_view);
         let tap = Arc::new(tap);
         let name: Str = self.candidate.name.as_str().into();
-        let login = Login {
-            user: name.clone(),
-            groups: vec!["system:masters".into()],
-            user_agent: Some(name.clone()),
-        };
+        let mut login = self.login.clone();
+        login.user_agent = Some(name.clone());
         let sender = Sender {
-            user: name.clone(),
+            user: login.user.clone(),
             client: name.clone(),
         };
         let taps: Vec<Arc<dyn Tap>> = vec![Arc::clone(&tap) as _, Arc::new(hub.faults.clone())];

@@ -1,15 +1,16 @@
 //! `Scenario`: a prepared world, controllers, the steps of a user, and what must hold.
 
+use crate::controllers::ServerController;
 use crate::explore::invariant::Invariant;
 use crate::explore::limits::Limits;
 use crate::explore::normal::Excuse;
 use crate::explore::state::State;
 use crate::faults::Faults;
+use crate::login::Login;
 use crate::snapshot::Snapshot;
 use futures_core::future::BoxFuture;
-use kubist::Controller;
 use kubist::client::Client;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -69,7 +70,9 @@ pub struct Scenario {
     pub(crate) snapshot: Option<Snapshot>,
     pub(crate) preparation: Vec<UserStep>,
     pub(crate) controllers: Vec<Candidate>,
-    pub(crate) servers_own: BTreeSet<Controller>,
+    pub(crate) servers_own: BTreeSet<ServerController>,
+    pub(crate) obeys_roles: bool,
+    pub(crate) logins: BTreeMap<String, Login>,
     pub(crate) steps: Vec<UserStep>,
     pub(crate) invariants: Vec<Invariant>,
     pub(crate) excuses: Vec<Excuse>,
@@ -89,6 +92,8 @@ impl Scenario {
             preparation: Vec::new(),
             controllers: Vec::new(),
             servers_own: BTreeSet::new(),
+            obeys_roles: false,
+            logins: BTreeMap::new(),
             steps: Vec::new(),
             invariants: Vec::new(),
             excuses: Vec::new(),
@@ -171,8 +176,26 @@ impl Scenario {
     /// none, because they watch everything; objects whose owners are gone then count as collected
     /// in the end.
     #[must_use]
-    pub fn server_controllers(mut self, these: impl IntoIterator<Item = Controller>) -> Self {
+    pub fn server_controllers(mut self, these: impl IntoIterator<Item = ServerController>) -> Self {
         self.servers_own = these.into_iter().collect();
+        self
+    }
+
+    /// Obeys roles and bindings, with upstream's default ones: the controllers may do what these
+    /// allow, as the users that [`acts_as`](Self::acts_as) says. What they need is stored by
+    /// [`prepare`](Self::prepare), whose user may do everything, as the one of the steps.
+    /// Default: everybody may do everything.
+    #[must_use]
+    pub fn obey_roles(mut self) -> Self {
+        self.obeys_roles = true;
+        self
+    }
+
+    /// Sets the user of a controller, by its name, such as its service account. Default: a user
+    /// with the controller's name, which is in `system:masters` unless roles are obeyed.
+    #[must_use]
+    pub fn acts_as(mut self, controller: impl Into<String>, login: &Login) -> Self {
+        self.logins.insert(controller.into(), login.clone());
         self
     }
 
@@ -205,13 +228,48 @@ impl Scenario {
 
     /// Excuses a kind, or a field of it as a JSON pointer, from the comparison with the run without
     /// faults. `*` in the pointer stands for every item of a list; an empty pointer for the kind.
+    ///
+    /// A pointer that does not begin with `/` fails the exploration, and
+    /// [`unused_excuses`](crate::explore::Exploration::unused_excuses) has those that no object
+    /// needed.
     #[must_use]
     pub fn excuse(mut self, kind: impl Into<String>, pointer: impl Into<String>) -> Self {
-        self.excuses.push(Excuse {
-            kind: kind.into(),
-            pointer: pointer.into(),
-        });
+        self.excuses.push(Excuse::new(kind.into(), pointer.into()));
         self
+    }
+
+    /// Returns the user of a controller.
+    pub(crate) fn login_of(&self, controller: &Candidate) -> Login {
+        let named = || Login {
+            user: controller.name.as_str().into(),
+            groups: if self.obeys_roles {
+                Vec::new()
+            } else {
+                vec!["system:masters".into()]
+            },
+            user_agent: None,
+        };
+        self.logins
+            .get(&controller.name)
+            .cloned()
+            .unwrap_or_else(named)
+    }
+
+    /// Returns what makes the scenario unusable.
+    pub(crate) fn mistake(&self) -> Option<String> {
+        let is_pointer = |it: &Excuse| it.pointer.is_empty() || it.pointer.starts_with('/');
+        if let Some(excuse) = self.excuses.iter().find(|it| !is_pointer(it)) {
+            return Some(format!(
+                "the pointer of {excuse} does not begin with /, as JSON pointers do"
+            ));
+        }
+        let names = || self.controllers.iter().map(|it| it.name.as_str());
+        let unknown = |it: &&String| !names().any(|name| name == it.as_str());
+        self.logins.keys().find(unknown).map(|name| {
+            let all: Vec<&str> = names().collect();
+            let all = all.join(", ");
+            format!("acts_as names the controller {name:?}, and there is {all}")
+        })
     }
 
     /// Does not compare the end with that of a run without faults. Default: it is compared.

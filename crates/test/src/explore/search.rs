@@ -1,7 +1,8 @@
 //! `explore`: runs seeds until one fails, and tells its story.
 
-use crate::explore::exploration::{Exploration, Failure};
+use crate::explore::exploration::{Exploration, FailedSeed};
 use crate::explore::ground::{self, Ground};
+use crate::explore::hub::{Forbidden, forbid};
 use crate::explore::outcome::Outcome;
 use crate::explore::plan::{Kept, Outline, Plan};
 use crate::explore::pool::{self, Job, Shared, real_now};
@@ -93,21 +94,31 @@ impl<'a> Search<'a> {
         };
         let (mut lowest, mut ran, mut digest) = (None::<(u64, Outcome)>, 0, 0_u64);
         let (mut writes, mut faults) = (0, 0);
-        pool::run(shared, count, self.threads(), make, |number, outcome| {
-            ran += 1;
-            writes += outcome.writes();
-            faults += outcome.struck;
-            digest ^= outcome
-                .digest
-                .rotate_left(u32::try_from(number % 64).unwrap_or(0));
-            if outcome.problem.is_none() {
-                return true;
-            }
-            if lowest.as_ref().is_none_or(|(it, _)| number < *it) {
-                lowest = Some((number, outcome));
-            }
-            false
-        });
+        let mut forbidden = reference.forbidden.clone();
+        pool::run(
+            shared,
+            count,
+            self.threads(),
+            make,
+            |number, mut outcome: Outcome| {
+                ran += 1;
+                writes += outcome.writes();
+                faults += outcome.struck;
+                for (request, times) in std::mem::take(&mut outcome.forbidden) {
+                    forbid(&mut forbidden, request, times);
+                }
+                digest ^= outcome
+                    .digest
+                    .rotate_left(u32::try_from(number % 64).unwrap_or(0));
+                if outcome.problem.is_none() {
+                    return true;
+                }
+                if lowest.as_ref().is_none_or(|(it, _)| number < *it) {
+                    lowest = Some((number, outcome));
+                }
+                false
+            },
+        );
         let found_after = self.begun.elapsed();
         let failure = lowest.map(|(number, outcome)| {
             let found = Found {
@@ -122,6 +133,7 @@ impl<'a> Search<'a> {
         Exploration {
             writes,
             faults,
+            forbidden,
             ..self.done(ran, digest, failure)
         }
     }
@@ -149,6 +161,11 @@ impl<'a> Search<'a> {
         self.done(1, digest, failure)
     }
 
+    fn unused_excuses(&self) -> Vec<String> {
+        let excuses = self.scenario.excuses.iter().filter(|it| !it.is_used());
+        excuses.map(ToString::to_string).collect()
+    }
+
     fn threads(&self) -> usize {
         let all = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         self.scenario.threads.unwrap_or_else(all)
@@ -164,6 +181,9 @@ impl<'a> Search<'a> {
 
     /// Prepares the content, and runs without faults, twice.
     fn base(&self) -> Result<Base, Box<Exploration>> {
+        if let Some(mistake) = self.scenario.mistake() {
+            return Err(Box::new(self.failed_before(ground::setup(mistake))));
+        }
         let scenario = self.scenario.clone();
         // Not on this thread, which may be that of a runtime.
         let prepared = thread::scope(|scope| {
@@ -209,13 +229,16 @@ impl<'a> Search<'a> {
     }
 
     /// Makes a failure smaller, and tells it.
-    fn explain(&self, base: &Base, found: Found, shrinks: bool) -> Failure {
+    fn explain(&self, base: &Base, found: Found, shrinks: bool) -> FailedSeed {
         let Found {
             seed,
             mut kept,
             outcome,
         } = found;
-        let problem = outcome.problem.unwrap_or(Problem::NotSettled);
+        let unknown = || Problem::NotReproducible {
+            first: "the run has no problem any more".to_owned(),
+        };
+        let problem = outcome.problem.unwrap_or_else(unknown);
         let mut bench = Self::bench(base);
         if shrinks {
             kept = bench.shrink(seed, kept, &problem);
@@ -238,7 +261,7 @@ impl<'a> Search<'a> {
         }
         let plan = Plan::of(seed, replay.kept.clone(), &base.outline);
         let story = tell(self.scenario, &shown, Some((&plan, &replay)), &told);
-        Failure {
+        FailedSeed {
             seed,
             replay,
             problem: shown,
@@ -251,7 +274,7 @@ impl<'a> Search<'a> {
     fn failed_calmly(&self, problem: Problem, told: &Outcome) -> Exploration {
         let replay = Replay::seed(0);
         let story = tell(self.scenario, &problem, None, told);
-        let failure = Failure {
+        let failure = FailedSeed {
             seed: 0,
             replay,
             problem,
@@ -266,13 +289,15 @@ impl<'a> Search<'a> {
         self.failed_calmly(problem, &Outcome::default())
     }
 
-    fn done(&self, seeds: u64, digest: u64, failure: Option<Failure>) -> Exploration {
+    fn done(&self, seeds: u64, digest: u64, failure: Option<FailedSeed>) -> Exploration {
         Exploration {
             seeds,
             elapsed: self.begun.elapsed(),
             digest,
             writes: 0,
             faults: 0,
+            forbidden: Forbidden::new(),
+            unused_excuses: self.unused_excuses(),
             failure,
         }
     }

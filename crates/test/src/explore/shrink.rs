@@ -7,6 +7,9 @@ use crate::explore::problem::Problem;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// How much earlier a fault is tried when a step is left out.
+const MOVES_MAX: u64 = 12;
+
 /// Makes runs of one scenario, and remembers how they end without faults.
 pub(crate) struct Bench {
     pub(crate) shared: Arc<Shared>,
@@ -88,15 +91,66 @@ impl Bench {
             best = self.without_some(seed, best, faults, problem, |it, faults| {
                 it.faults = Some(faults);
             });
-            let all: Vec<usize> = (0..whole.steps.len()).collect();
-            let steps = best.steps.clone().unwrap_or(all);
-            best = self.without_some(seed, best, steps, problem, |it, steps| {
-                it.steps = Some(steps);
-            });
+            best = self.without_steps(seed, best, &whole, problem);
             if best == before || self.runs_left == 0 {
                 return best;
             }
         }
+    }
+
+    /// Leaves out steps from the last. With fewer steps, what a fault has to strike at may come
+    /// earlier, so if the failure is gone without a step, each fault is tried there too.
+    fn without_steps(
+        &mut self,
+        seed: u64,
+        mut best: Kept,
+        whole: &Plan,
+        problem: &Problem,
+    ) -> Kept {
+        let all: Vec<usize> = whole.steps.iter().map(|(index, _)| *index).collect();
+        let mut steps = best.steps.clone().unwrap_or(all);
+        for index in (0..steps.len()).rev() {
+            let mut fewer = steps.clone();
+            fewer.remove(index);
+            let mut candidate = best.clone();
+            candidate.steps = Some(fewer.clone());
+            let found = if self.fails_alike(seed, &candidate, problem) {
+                Some(candidate)
+            } else {
+                self.with_a_fault_moved(seed, &candidate, whole, problem)
+            };
+            if let Some(found) = found {
+                (best, steps) = (found, fewer);
+            }
+        }
+        best
+    }
+
+    /// Tries each kept fault at every earlier write, request or event.
+    fn with_a_fault_moved(
+        &mut self,
+        seed: u64,
+        kept: &Kept,
+        whole: &Plan,
+        problem: &Problem,
+    ) -> Option<Kept> {
+        for (index, fault) in whole.faults.iter().enumerate() {
+            if kept.faults.as_ref().is_some_and(|it| !it.contains(&index)) {
+                continue;
+            }
+            let at = kept.moved.get(&index).copied().unwrap_or(fault.at);
+            for earlier in (at.saturating_sub(MOVES_MAX).max(1)..at).rev() {
+                let mut candidate = kept.clone();
+                // Only kept faults are written with their place.
+                let all = || (0..whole.faults.len()).collect();
+                candidate.faults.get_or_insert_with(all);
+                candidate.moved.insert(index, earlier);
+                if self.fails_alike(seed, &candidate, problem) {
+                    return Some(candidate);
+                }
+            }
+        }
+        None
     }
 
     /// Leaves out one after the other, from the last.

@@ -183,6 +183,9 @@ impl ClientTap {
                 self.hub.report(problem);
             }
         }
+        if answered.code == 403 {
+            self.hub.forbid(&self.label, call);
+        }
         // What is not there yet is asked for all the time.
         if answered.code >= 400 && (call.is_write() || answered.code != 404) {
             self.hub.trace.note(|| What::Refused {
@@ -192,6 +195,12 @@ impl ClientTap {
             });
         }
         let fault = self.after.lock().take();
+        if let Some(fault) = &fault {
+            self.hub.trace.note(|| What::FaultAfterWrite {
+                client: self.label.clone(),
+                text: fault.describe(&self.controller()),
+            });
+        }
         match fault.as_ref().map(|it| &it.kind) {
             Some(FaultKind::Crash { .. }) => {
                 self.die();

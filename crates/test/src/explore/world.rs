@@ -2,6 +2,7 @@
 
 mod due;
 
+use crate::controllers::ServerController;
 use crate::explore::ground::{self, Ground, Standing};
 use crate::explore::hub::{Hub, SIGNALS_MAX, Signal};
 use crate::explore::normal::Normal;
@@ -10,6 +11,7 @@ use crate::explore::outcome::Outcome;
 use crate::explore::panics::Panics;
 use crate::explore::plan::{Measured, Plan, Stale};
 use crate::explore::problem::Problem;
+use crate::explore::random::Random;
 use crate::explore::running::Running;
 use crate::explore::scenario::Scenario;
 use crate::explore::state::State;
@@ -19,8 +21,8 @@ use crate::faults::{Faults, Interposer, Revisions, Sender, Tap};
 use crate::login::Login;
 use crate::story::What;
 use due::Due;
+use futures_util::FutureExt as _;
 use futures_util::future::pending;
-use kubist::Controller;
 use kubist::client::Client;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -30,6 +32,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 /// How long a step of the user may take.
 const STEP_MAX: Duration = Duration::from_secs(60 * 60);
@@ -98,9 +101,14 @@ impl<'a> World<'a> {
             scenario, ground, ..
         } = terms;
         let trace = Trace::begin(terms.in_full, Arc::clone(&terms.pulse));
-        let own = scenario.servers_own.clone();
-        let standing = ground.start(plan.seed, own).await?;
+        let standing = ground.start(plan.seed).await?;
         let mut background = JoinSet::new();
+        for (index, controller) in scenario.servers_own.iter().enumerate() {
+            let mut seed = Random::new(plan.seed).of("server's own", &[index as u64]);
+            let client = standing.client(&controller.login(), seed.next())?;
+            let token = CancellationToken::new();
+            background.spawn(controller.run(&standing.server, client, token).map(drop));
+        }
         let revisions = Revisions::of(standing.kv.clone());
         background.spawn(revisions.clone().run());
         let faults = Faults::new(revisions);
@@ -121,7 +129,8 @@ impl<'a> World<'a> {
         let user = user(&standing, &hub)?;
         let candidates = scenario.controllers.iter().enumerate();
         let copies = candidates.flat_map(|(index, candidate)| {
-            (0..candidate.copies).map(move |copy| Running::new(index, copy, candidate))
+            (0..candidate.copies)
+                .map(move |copy| Running::new(index, copy, candidate, scenario.login_of(candidate)))
         });
         Ok(Self {
             terms,
@@ -217,7 +226,12 @@ impl<'a> World<'a> {
                 return;
             }
             if now >= limit {
-                return self.hub.report(Problem::NotSettled);
+                let most = self.hub.ledger.lock().most_written(100);
+                return self.hub.report(Problem::NotSettled {
+                    within: limits.settle,
+                    quiet: limits.quiet,
+                    most,
+                });
             }
             let until = last_due.map_or(quiet_at, |it| it.max(quiet_at));
             self.beside(pending::<()>(), until.min(limit)).await;
@@ -286,7 +300,9 @@ impl<'a> World<'a> {
     fn judge(&self) -> Normal {
         let scenario = self.terms.scenario;
         let state = self.state.lock();
-        let collects = scenario.servers_own.contains(&Controller::GarbageCollector);
+        let collects = scenario
+            .servers_own
+            .contains(&ServerController::GarbageCollector);
         if collects && let Some((object, owners)) = state.orphan() {
             self.hub.report(Problem::Orphan { object, owners });
         }

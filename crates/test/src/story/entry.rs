@@ -10,6 +10,8 @@ pub(crate) enum What {
     Step(String),
     /// A fault of the plan.
     Fault(String),
+    /// A fault of the plan that strikes after a write of this client.
+    FaultAfterWrite { client: Str, text: String },
     /// A controller, started or ended.
     Controller(String),
     /// An object was written.

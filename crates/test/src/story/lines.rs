@@ -37,7 +37,7 @@ impl Teller {
         }
         let text = match &entry.what {
             What::Step(name) => format!("the user: {name}"),
-            What::Fault(text) => format!("FAULT: {text}"),
+            What::Fault(text) | What::FaultAfterWrite { text, .. } => format!("FAULT: {text}"),
             What::Controller(text) => text.clone(),
             What::Refused { client, call, code } => {
                 format!("{client}: {call} was answered {code}")

@@ -1,6 +1,5 @@
 //! Controllers that are good, on prepared content, alone and with the server's own controllers.
 
-use kubist::Controller as ServerController;
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{ObjectName, StrOption as _};
 use kubist::client::{Api, ApiError, Client, Patch};
@@ -8,7 +7,7 @@ use kubist::controller::{Action, Controller, Error, Manager, set_controller_refe
 use kubist::informers::SharedInformerFactory;
 use kubist_test::explore::{Scenario, explore};
 use kubist_test::faults::{Failure, Requests};
-use kubist_test::{Snapshot, TestServer};
+use kubist_test::{ServerController, Snapshot, TestServer};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -4,6 +4,9 @@
 mod bad_use;
 mod first_operator;
 mod good;
+#[path = "../first/labeler.rs"]
+mod labeler;
+mod options;
 
 // The guide's operator, as it is.
 #[path = "../../../../examples/first-operator/src/kind.rs"]

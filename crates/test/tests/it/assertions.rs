@@ -142,7 +142,9 @@ async fn several_objects_are_expected_by_their_labels() -> kubist_test::Result {
         .await;
     let text = error.expect_err("there are two").to_string();
     assert!(
-        text.contains("the configmaps of default, eventually: not within 1s"),
+        text.contains(
+            "the configmaps of default with labels tier=front, eventually: not within 1s"
+        ),
         "{text}"
     );
     assert!(

@@ -2,7 +2,7 @@
 
 use crate::objects::{map, maps};
 use kubist::api::apps::v1::Deployment;
-use kubist::api::core::v1::{ConfigMap, Namespace};
+use kubist::api::core::v1::{ConfigMap, Namespace, ResourceQuota};
 use kubist::client::{Api, ApiError};
 use kubist_test::{RunError, ServerController, TestServer};
 use std::time::Duration;
@@ -46,6 +46,32 @@ async fn controllers_are_started_and_stopped_one_by_one() -> kubist_test::Result
         })
         .await?;
     assert!(is_there, "nobody empties it any more");
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn quotas_limit_what_is_created() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    server
+        .apply_yaml(
+            "{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, \
+             spec: {hard: {count/configmaps: '1'}}}",
+        )
+        .await?;
+    let quota = server.object::<ResourceQuota>("default", "few");
+    quota.eventually(|it| !it.status.used.is_empty()).await?;
+    let maps = maps(&server);
+    maps.create(&map("a", "")).await?;
+    let error = maps
+        .create(&map("b", ""))
+        .await
+        .expect_err("one is allowed");
+    let expected = "exceeded quota: few, requested: count/configmaps=1, used: count/configmaps=1, \
+                    limited: count/configmaps=1";
+    assert!(error.to_string().contains(expected), "{error}");
+    maps.delete("a").await?;
+    server.advance(MINUTE).await?;
+    maps.create(&map("b", "")).await?;
     Ok(())
 }
 

@@ -124,3 +124,23 @@ async fn a_controller_with_a_login_has_the_user_agent_of_its_name() -> kubist_te
     drop(running);
     Ok(())
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_assertion_says_what_was_refused() -> kubist_test::Result {
+    let server = TestServer::builder().obey_roles().start().await?;
+    let robot = Login::service_account("shop", "robot");
+    server.run_as(&robot, "labeler", |client, _stop| async move {
+        let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+        for _ in 0..3 {
+            drop(maps.delete("settings").await);
+        }
+        Ok::<(), kubist::client::ApiError>(())
+    })?;
+    let map = server.object::<ConfigMap>("default", "settings");
+    let failed = map.eventually(|_| true).await;
+    let text = failed.expect_err("nobody makes it").to_string();
+    let expected = "  refused: system:serviceaccount:shop:robot (labeler) DELETE \
+                    /api/v1/namespaces/default/configmaps/settings 403, 3 times\n";
+    assert!(text.contains(expected), "{text}");
+    Ok(())
+}

@@ -18,7 +18,7 @@ mod stale_status;
 mod support;
 mod two_leaders;
 
-use kubist_test::explore::{Exploration, Failure, Replay, explore, replay};
+use kubist_test::explore::{Exploration, FailedSeed, Replay, explore, replay};
 use std::time::Duration;
 use support::{Case, Version};
 
@@ -29,7 +29,7 @@ const FIXED_SEEDS: u64 = if cfg!(debug_assertions) { 20 } else { 100 };
 /// How long finding a bug may take, if this was built for speed.
 const FOUND_WITHIN: Duration = Duration::from_secs(10);
 
-fn find(case: &Case) -> Failure {
+fn find(case: &Case) -> FailedSeed {
     let scenario = (case.scenario)(Version::Planted);
     let explored = explore(0..SEEDS, &scenario);
     let failure = explored.failure();

@@ -17,7 +17,12 @@ const NOTE: &str = "example.com/made-from";
 pub(crate) const CASE: Case = Case {
     name: "recreates forever",
     scenario,
-    is_found: |problem| matches!(problem, Problem::WriteLoop { .. } | Problem::NotSettled),
+    is_found: |problem| {
+        matches!(
+            problem,
+            Problem::WriteLoop { .. } | Problem::NotSettled { .. }
+        )
+    },
 };
 
 fn scenario(version: Version) -> Scenario {

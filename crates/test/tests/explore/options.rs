@@ -1,0 +1,95 @@
+//! Options of scenarios: roles and excuses.
+
+use kubist::api::core::v1::ConfigMap;
+use kubist::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Subject};
+use kubist::apimachinery::Str;
+use kubist::client::{Api, ApiError, Client};
+use kubist_test::Login;
+use kubist_test::explore::{Exploration, Scenario, explore};
+
+async fn create(client: Client) -> Result<ConfigMap, ApiError> {
+    let mut map = ConfigMap::default();
+    map.metadata.name = "a".into();
+    Api::namespaced(client, "default").create(&map).await
+}
+
+fn scenario() -> Scenario {
+    Scenario::new("labels")
+        .controller("labeler", crate::labeler::run)
+        .step("a map is created", create)
+}
+
+/// Stores a role, which the service account of the controller has.
+async fn allow(client: Client) -> Result<(), ApiError> {
+    let rule = |verbs: &[&str]| PolicyRule {
+        verbs: verbs.iter().map(|it| Str::from(*it)).collect(),
+        api_groups: vec!["".into()],
+        resources: vec!["configmaps".into()],
+        ..PolicyRule::default()
+    };
+    let mut role = ClusterRole::default();
+    role.metadata.name = "labeler".into();
+    role.rules = vec![rule(&["get", "list", "watch", "patch"])];
+    Api::all(client.clone()).create(&role).await?;
+    let mut binding = ClusterRoleBinding::default();
+    binding.metadata.name = "labeler".into();
+    binding.role_ref.api_group = "rbac.authorization.k8s.io".into();
+    binding.role_ref.kind = "ClusterRole".into();
+    binding.role_ref.name = "labeler".into();
+    binding.subjects = vec![Subject {
+        kind: "ServiceAccount".into(),
+        namespace: "default".into(),
+        name: "labeler".into(),
+        ..Subject::default()
+    }];
+    Api::all(client).create(&binding).await?;
+    Ok(())
+}
+
+#[test]
+fn a_controller_may_do_what_the_roles_of_its_account_allow() {
+    let account = Login::service_account("default", "labeler");
+    let scenario = scenario().obey_roles().acts_as("labeler", &account);
+    let explored = explore(0..5, &scenario.clone().prepare("roles", allow));
+    explored.assert_good();
+    assert!(explored.writes() > 0, "{explored}");
+    assert!(explored.forbidden().is_empty(), "{explored}");
+    let explored = explore(0..5, &scenario);
+    assert_eq!(explored.writes(), 0, "{explored}");
+    let text = explored.to_string();
+    assert!(text.contains("forbidden: labeler: "), "{text}");
+}
+
+fn message(explored: &Exploration) -> String {
+    let failure = explored.failure();
+    failure.map(|it| it.problem.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn a_scenario_with_a_mistake_is_refused() {
+    let explored = explore(0..5, &scenario().excuse("ConfigMap", "data.x"));
+    let expected = "the world cannot be set up: the pointer of the excuse of ConfigMap data.x does \
+                    not begin with /, as JSON pointers do";
+    assert_eq!(message(&explored), expected);
+    let nobody = Login::service_account("default", "labeler");
+    let explored = explore(0..5, &scenario().acts_as("labeller", &nobody));
+    let expected = "the world cannot be set up: acts_as names the controller \"labeller\", and there \
+                    is labeler";
+    assert_eq!(message(&explored), expected);
+}
+
+#[test]
+fn an_excuse_that_nothing_needs_is_named() {
+    let scenario = scenario()
+        .excuse("ConfigMap", "/metadata/labels/seen")
+        .excuse("ConfigMap", "/metadata/labels/sene");
+    let explored = explore(0..5, &scenario);
+    explored.assert_good();
+    let unused = ["the excuse of ConfigMap /metadata/labels/sene"];
+    assert_eq!(explored.unused_excuses(), unused);
+    let text = explored.to_string();
+    assert!(
+        text.ends_with("/metadata/labels/sene excused nothing"),
+        "{text}"
+    );
+}
