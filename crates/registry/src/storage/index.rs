@@ -7,7 +7,9 @@
 //!
 //! It is built by the first list that could have used it, catches up with the changes when the next
 //! one comes, and is dropped when none comes for some minutes. So writes do not pay for it, and
-//! resources that nobody selects from have none. While it is being built, lists are scans.
+//! resources that nobody selects from have none. While it is being built, lists of few objects are
+//! scans, and those of many wait for it: that many scans at once would take the processors that
+//! build it.
 
 mod changes;
 mod fields;
@@ -28,7 +30,9 @@ use kubist_storage::memory::Tree;
 use kubist_storage::{Event, KeyRange, KeyValue};
 use parking_lot::Mutex;
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// The configuration of an index.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +73,8 @@ impl IndexConfig {
 const CANDIDATE_COST: u64 = 2;
 /// The maximum of steps to catch up in one call.
 const STEPS_MAX: usize = 256;
+/// Lists of a range with this many objects wait while the index is being built.
+const WAIT_MIN: usize = 10_000;
 /// How often a source may know nothing yet before the caller scans.
 const NOTHING_MAX: usize = 8;
 /// After so many calls of [`ObjectIndex::forget_unused`] without a use, it is dropped: about five
@@ -83,6 +89,8 @@ pub(crate) struct ObjectIndex {
     range: KeyRange,
     changes: Box<dyn Changes>,
     state: Mutex<State>,
+    /// Tells those who wait that it is built, or that its building was given up.
+    built: Notify,
 }
 
 #[derive(Default)]
@@ -147,6 +155,7 @@ impl ObjectIndex {
             reader: PropertyReader::new(codec, config.fields),
             changes,
             state: Mutex::default(),
+            built: Notify::new(),
         }
     }
 
@@ -181,8 +190,9 @@ impl ObjectIndex {
         }
     }
 
-    /// Makes it ready for a snapshot. Returns whether it is.
-    async fn reach(&self, view: &Indexed<'_>) -> bool {
+    /// Makes it ready for a snapshot. Returns whether it is. `waits`: also if another caller builds
+    /// it.
+    async fn reach(&self, view: &Indexed<'_>, waits: bool) -> bool {
         let mut budget = WorkBudget::new();
         let mut nothing = 0;
         for _ in 0..STEPS_MAX {
@@ -194,6 +204,7 @@ impl ObjectIndex {
                     nothing += 1;
                     tokio::task::yield_now().await;
                 }
+                Caught::Building if waits => self.until_built().await,
                 Caught::Nothing | Caught::Building => return false,
                 Caught::Absent(building) => {
                     if self.build(building, view, &mut budget).await.is_none() {
@@ -203,6 +214,16 @@ impl ObjectIndex {
             }
         }
         false
+    }
+
+    /// Waits while another caller builds it.
+    async fn until_built(&self) {
+        let mut built = pin!(self.built.notified());
+        // Whoever is done after this look notifies.
+        built.as_mut().enable();
+        if matches!(*self.state.lock(), State::Building) {
+            built.await;
+        }
     }
 
     /// Takes one batch of changes, if it is not at the revision yet.
@@ -299,7 +320,7 @@ impl Indexed<'_> {
         if total < index.config.objects_min || !index.reader.may_read() {
             return None;
         }
-        if !index.reach(self).await {
+        if !index.reach(self, total >= WAIT_MIN).await {
             return None;
         }
         let (keys, undone) = {
@@ -356,6 +377,7 @@ struct Building<'a>(&'a ObjectIndex);
 impl Building<'_> {
     fn finish(self, ready: Ready) {
         *self.0.state.lock() = State::Ready(Box::new(ready));
+        self.0.built.notify_waiters();
     }
 }
 
@@ -364,6 +386,8 @@ impl Drop for Building<'_> {
         let mut state = self.0.state.lock();
         if matches!(*state, State::Building) {
             *state = State::Absent;
+            drop(state);
+            self.0.built.notify_waiters();
         }
     }
 }

@@ -332,3 +332,27 @@ async fn a_list_by_one_label_or_node_reads_the_selected_objects() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn lists_of_many_objects_wait_for_the_index_that_another_builds() {
+    let ways = Ways::new().await;
+    for number in 0..10_100_u32 {
+        let mut pod = pod("a", &format!("p{number:05}"));
+        pod.spec.node_name = format!("n{number}").into();
+        let key = ways.s.key("a", &pod.metadata.name);
+        let created = ways.all[0].create(key, Box::new(pod), CreateRequest::default());
+        created.await.expect("it is new");
+    }
+    let fetched = || ways.raws[1].metrics().from_storage.fetched.value();
+    let list = |query| ways.s.list_in(&*ways.all[1], "", query);
+    let before = fetched();
+    let (first, second, third) = tokio::join!(
+        list("fieldSelector=spec.nodeName=n7"),
+        list("fieldSelector=spec.nodeName=n8"),
+        list("fieldSelector=spec.nodeName=n9"),
+    );
+    for listed in [first, second, third] {
+        assert_eq!(listed.expect("it can be listed").items.len(), 1);
+    }
+    assert_eq!(fetched() - before, 3, "none has scanned");
+}
