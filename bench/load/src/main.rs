@@ -4,6 +4,7 @@
 //! It sends and reads bytes without decoding them, so that its own cost is small; the server's CPU
 //! time is the kernel's. Prints a line of JSON for each case.
 
+mod access;
 mod apply;
 mod custom;
 mod deployment;
@@ -52,6 +53,8 @@ enum Command {
     Apply(apply::Options),
     /// Create, update and read custom resources with large schemas and rules
     Custom(custom::Options),
+    /// Create and read objects as a service account, with roles, a quota and a policy
+    Access(access::Options),
     /// Create more and more objects, and measure each operation
     Grow(grow::Options),
     /// Renew the leases of many nodes beside many Pods and watching kubelets
@@ -78,6 +81,7 @@ async fn main() -> Result<(), Failure> {
         Command::Write(options) => write::run(&server()?, &options).await,
         Command::Apply(options) => apply::run(&server()?, &options).await,
         Command::Custom(options) => custom::run(&server()?, &options).await,
+        Command::Access(options) => access::run(&server()?, &options).await,
         Command::Grow(options) => grow::run(&server()?, &options).await,
         Command::Scale(options) => scale::run(&server()?, &options).await,
         Command::Kv(options) => kv::run(process, &options).await,

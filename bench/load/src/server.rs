@@ -5,7 +5,7 @@ use crate::process::Process;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use kubist_kubeconfig::{Environment, Options, infer};
-use kubist_transport::{Body, Config, ResponseBody, Transport};
+use kubist_transport::{Auth, Body, Config, ResponseBody, Transport};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -50,6 +50,19 @@ impl Server {
     pub fn apart(&self) -> Result<Self, Failure> {
         let transport = Transport::new(self.config.clone())?;
         Ok(Self {
+            transport,
+            ..self.clone()
+        })
+    }
+
+    /// Returns the same server for the owner of a bearer token.
+    pub fn with_token(&self, token: &str) -> Result<Self, Failure> {
+        let mut config = self.config.clone();
+        config.tls.identity = None;
+        config.auth = Auth::Bearer(token.into());
+        let transport = Transport::new(config.clone())?;
+        Ok(Self {
+            config,
             transport,
             ..self.clone()
         })

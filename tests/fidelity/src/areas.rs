@@ -1,5 +1,6 @@
 //! The steps of each area. Every function adds one or a few steps to a plan.
 
+mod access;
 mod definitions;
 mod deletions;
 mod documents;
@@ -34,5 +35,6 @@ pub(crate) fn advance(plan: &mut Plan<'_>, area: Area) {
         Area::Paths => paths::advance(plan),
         Area::Documents => documents::advance(plan),
         Area::Warnings => warnings::advance(plan),
+        Area::Access => access::advance(plan),
     }
 }

@@ -1,6 +1,6 @@
 //! `Generator`: a reproducible sequence for each seed.
 
-use crate::area::{AREAS, Area};
+use crate::area::{AREAS, Area, OBEYED};
 use crate::areas;
 use crate::catalogue::{Catalogue, CatalogueError};
 use crate::plan::Plan;
@@ -21,12 +21,16 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    /// Creates a generator for these areas; for all if there are none.
-    pub(crate) fn new(areas: &[Area]) -> Result<Self, CatalogueError> {
+    /// Creates a generator for these areas; for all if there are none. `obeyed`: the servers obey
+    /// what is stored, so there is what limits requests, but nothing that would be about other
+    /// sequences.
+    pub(crate) fn new(areas: &[Area], obeyed: bool) -> Result<Self, CatalogueError> {
         let is_wanted = |area: &Area| areas.is_empty() || areas.contains(area);
-        let shares = AREAS.iter().filter(|(area, _)| is_wanted(area));
+        let obeying = obeyed.then_some(&OBEYED);
+        let shares = AREAS.iter().chain(obeying);
+        let shares = shares.filter(|(area, _)| is_wanted(area));
         Ok(Self {
-            catalogue: Catalogue::read()?,
+            catalogue: Catalogue::read(obeyed)?,
             areas: shares
                 .flat_map(|(area, share)| std::iter::repeat_n(*area, *share))
                 .collect(),
@@ -66,7 +70,7 @@ mod tests {
     use crate::step::Body;
 
     fn all() -> Generator {
-        Generator::new(&[]).unwrap()
+        Generator::new(&[], false).unwrap()
     }
 
     #[test]
@@ -85,12 +89,24 @@ mod tests {
         let steps = sequences.iter().flat_map(|sequence| &sequence.steps);
         let seen: BTreeSet<Area> = steps.map(|step| step.area).collect();
         assert_eq!(seen.len(), AREAS.len());
-        let patches = Generator::new(&[Area::Patches]).unwrap();
+        let patches = Generator::new(&[Area::Patches], false).unwrap();
         for seed in 0..20 {
             let steps = patches.sequence(seed).steps;
             assert!(steps.iter().all(|step| step.area == Area::Patches));
             assert!(steps.iter().any(|step| step.method == "PATCH"));
         }
+    }
+
+    #[test]
+    fn servers_that_obey_get_nothing_that_would_be_about_other_sequences() {
+        let generator = Generator::new(&[], true).unwrap();
+        let sequences: Vec<Sequence> = (0..300).map(|seed| generator.sequence(seed)).collect();
+        let steps = || sequences.iter().flat_map(|sequence| &sequence.steps);
+        assert!(steps().any(|step| step.area == Area::Access));
+        let is_about_all = |step: &&crate::step::Step| {
+            step.method == "POST" && step.path.contains("webhookconfigurations")
+        };
+        assert!(steps().find(is_about_all).is_none());
     }
 
     #[test]

@@ -89,6 +89,9 @@ struct Arguments {
     /// Shrink this many differences; of further ones only the first is shown
     #[arg(long, default_value_t = 40)]
     shrink: usize,
+    /// The servers obey roles, quotas, limits and policies; sequences make such
+    #[arg(long)]
+    obeyed: bool,
     /// Stop after this many causes that are not on the list
     #[arg(long)]
     causes: Option<usize>,
@@ -119,7 +122,7 @@ fn main() -> ExitCode {
 
 /// Returns true if every difference is on the list.
 fn run(arguments: &Arguments) -> Result<bool, Failure> {
-    let generator = Generator::new(&arguments.areas)?;
+    let generator = Generator::new(&arguments.areas, arguments.obeyed)?;
     if arguments.list {
         for seed in arguments.seeds.clone() {
             println!("# seed {seed}\n{}", Script(&generator.sequence(seed)));

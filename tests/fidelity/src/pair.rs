@@ -17,6 +17,9 @@ const DOCUMENTS_OF_ALL: [&str; 2] = ["/openapi/v3", "/openapi/v2"];
 /// Attempts of a step that waits, and the pause between them.
 const ROUNDS_MAX: usize = 100;
 const PAUSE: Duration = Duration::from_millis(100);
+/// How long a kube-apiserver may take to follow what it has stored, of roles and of policies.
+const SOON: Duration = Duration::from_millis(400);
+const LATER: Duration = Duration::from_millis(1_700);
 /// The pause before a read that differs is repeated: a cache may lag for a moment.
 const AGAIN: Duration = Duration::from_millis(250);
 
@@ -154,6 +157,11 @@ impl<'a> Side<'a> {
             let groups: Vec<String> = self.made.iter().filter_map(|it| group_of(it)).collect();
             self.await_documents(&groups, true).await;
         }
+        match step.until {
+            Some(Until::Soon) => tokio::time::sleep(SOON).await,
+            Some(Until::Later) => tokio::time::sleep(LATER).await,
+            _ => {}
+        }
         let mut raw = self.send(step, &request).await?;
         for _ in 0..ROUNDS_MAX {
             if step.until.is_none_or(|until| is_reached(until, &raw)) {
@@ -263,6 +271,7 @@ fn request(method: &'static str, target: String, body: String) -> Request {
 
 fn is_reached(until: Until, raw: &Raw) -> bool {
     match until {
+        Until::Soon | Until::Later => true,
         Until::Found => raw.status != 404 && raw.status != 503,
         // A definition that was not created is never established.
         Until::Established if raw.status != 200 => true,

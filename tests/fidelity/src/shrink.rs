@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn proposals_end_and_the_step_that_differs_stays() {
-        let generator = Generator::new(&[]).unwrap();
+        let generator = Generator::new(&[], false).unwrap();
         for seed in 0..20 {
             let sequence = generator.sequence(seed);
             let target = sequence.steps.len() / 2;

@@ -39,6 +39,10 @@ pub(crate) enum Until {
     Established,
     /// The path exists.
     Found,
+    /// It is sent after a moment, in which what was written before comes to count: roles, quotas.
+    Soon,
+    /// The same for policies, which a kube-apiserver looks for once a second.
+    Later,
 }
 
 /// The body.

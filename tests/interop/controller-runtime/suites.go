@@ -16,4 +16,8 @@ import (
 	_ "sigs.k8s.io/controller-runtime/pkg/manager"
 	_ "sigs.k8s.io/controller-runtime/pkg/recorder"
 	_ "sigs.k8s.io/controller-runtime/pkg/source"
+	_ "sigs.k8s.io/controller-runtime/pkg/webhook"
+	_ "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	_ "sigs.k8s.io/controller-runtime/pkg/webhook/authentication"
+	_ "sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 )

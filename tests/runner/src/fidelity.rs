@@ -16,6 +16,9 @@
 //! - authorization: the token is the administrator's, and access reviews have the same answer on
 //!   both sides.
 //!
+//! With `--obeyed`, roles, quotas, limits, Pod security and policies are on, on both sides, and
+//! sequences make such for their own namespaces.
+//!
 //! Both use the same service address range. `curl` and `openssl` must be installed.
 
 use crate::interop::server::{self, Server};
@@ -46,6 +49,16 @@ const ARGUMENTS: [&str; 7] = [
     "--enable-priority-and-fairness=false",
 ];
 
+/// Arguments of the kube-apiserver that obeys.
+const OBEYING: [&str; 6] = [
+    "--authorization-mode",
+    "RBAC",
+    "--disable-admission-plugins",
+    "ServiceAccount,TaintNodesByCondition",
+    "--feature-gates",
+    "AllowUnsafeMalformedObjectDeletion=true",
+];
+
 /// Options of `cargo xtask fidelity`.
 #[derive(Args)]
 pub(crate) struct Options {
@@ -65,6 +78,9 @@ pub(crate) struct Options {
     /// Only these areas, as in `patches,watches`
     #[arg(long, value_name = "AREA,...")]
     areas: Option<String>,
+    /// Both servers obey roles, quotas, limits and policies, and sequences make such
+    #[arg(long)]
+    obeyed: bool,
     /// Stop after this many causes that are not on the list
     #[arg(long, value_name = "N")]
     causes: Option<u64>,
@@ -80,6 +96,11 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Returns the arguments of the kube-apiserver.
+    fn upstreams(&self) -> &'static [&'static str] {
+        if self.obeyed { &OBEYING } else { &ARGUMENTS }
+    }
+
     /// Options for a long interop run.
     pub(crate) fn long(kube_apiserver: &Path, etcd: &Path) -> Self {
         Self {
@@ -88,6 +109,7 @@ impl Options {
             kubist: None,
             etcd: etcd.to_path_buf(),
             areas: None,
+            obeyed: false,
             causes: None,
             shrink: None,
             jobs: None,
@@ -109,20 +131,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
     std::fs::create_dir_all(&scratch)?;
     let binary = server::binary(options.kubist.as_deref())?;
     let kubeconfig = scratch.join("kubeconfig");
-    let arguments = [
-        "--controllers",
-        "none",
-        "--token",
-        TOKEN,
-        // The kube-apiserver authorizes everybody, and so has no anonymous user either.
-        "--anonymous-auth=false",
-    ];
+    let mut arguments = vec!["--controllers", "none", "--token", TOKEN];
+    // A kube-apiserver that authorizes everybody has no anonymous user either.
+    if !options.obeyed {
+        arguments.push("--anonymous-auth=false");
+    }
     let ours = Server::start(&binary, &kubeconfig, &arguments)?;
     let programs = Programs {
         kube_apiserver: &kube_apiserver,
         etcd: &options.etcd,
     };
-    let theirs = Upstream::start(programs, &scratch, TOKEN, &ARGUMENTS)?;
+    let theirs = Upstream::start(programs, &scratch, TOKEN, options.upstreams())?;
     let mut program = program(options);
     program
         .args(["--theirs", &theirs.url, "--ours", &ours.url])
@@ -138,6 +157,9 @@ fn program(options: &Options) -> Command {
     command.args(["--seeds", &options.seeds]);
     if let Some(areas) = &options.areas {
         command.args(["--areas", areas]);
+    }
+    if options.obeyed {
+        command.arg("--obeyed");
     }
     if let Some(causes) = options.causes {
         command.args(["--causes", &causes.to_string()]);

@@ -15,6 +15,7 @@ mod controllers;
 mod definitions;
 mod differential;
 mod e2e;
+mod e2e_webhooks;
 mod etcd;
 mod followers;
 mod go_informer;
@@ -26,6 +27,8 @@ mod kubectl;
 mod manifests;
 mod merge;
 mod new_project;
+mod process_node;
+mod rbac;
 mod report;
 mod reset_fields;
 mod sample_controller;
@@ -39,6 +42,7 @@ mod validation;
 
 use crate::upstream::Programs;
 use clap::Args;
+pub(crate) use e2e_webhooks::{Within, run_within};
 use kubectl::Kubectl;
 use kubist_test_support::process::{Outcome, root};
 use report::Report;
@@ -67,8 +71,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `cel`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with
-    /// `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `helm`, `apply`,
+    /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with
+    /// `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `e2e-webhooks`, `helm`, `apply`,
     /// `sample-controller`, `kubebuilder`, `definitions`, `codegen`, `new-roles`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -128,6 +132,15 @@ fn libraries(options: &Options, go: bool, scratch: &Path, report: &mut Report) -
             Ok(())
         })?;
         if options.only.as_deref() == Some(cel::PART) {
+            return Ok(true);
+        }
+    }
+    if options.wants(rbac::PART) {
+        report.part_if(go, rbac::PART, |report| {
+            rbac::run(scratch, report);
+            Ok(())
+        })?;
+        if options.only.as_deref() == Some(rbac::PART) {
             return Ok(true);
         }
     }

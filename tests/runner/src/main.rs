@@ -38,6 +38,9 @@ enum Command {
     Attack(attack::Options),
     /// Send the same random requests to a kube-apiserver and to Kubist's server
     Fidelity(fidelity::Options),
+    /// The part `e2e-webhooks` within a network namespace of its own, which that part starts
+    #[command(hide = true)]
+    E2eWebhooksWithin(interop::Within),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +48,9 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options),
         Command::Interop(options) => interop::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Attack(options) => attack::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::E2eWebhooksWithin(options) => {
+            interop::run_within(&options).map(|()| ExitCode::SUCCESS)
+        }
         Command::Fidelity(options) => fidelity::run(&options).map(|()| ExitCode::SUCCESS),
     };
     match result {

@@ -1,3 +1,5 @@
 //! Tests of policies from outside.
 
 mod policy;
+mod random;
+mod upstream;

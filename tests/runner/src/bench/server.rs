@@ -11,6 +11,7 @@
     reason = "a benchmark waits for programs by the clock of the machine"
 )]
 
+mod access;
 mod custom;
 mod etcd;
 mod figures;
@@ -90,6 +91,9 @@ pub(super) struct Options {
     /// Measure only the leases of 100,000 nodes beside 1,000,000 Pods and 5,000 watches
     #[arg(long, conflicts_with_all = ["ownership", "custom"])]
     scale: bool,
+    /// Measure only what it costs to obey roles, a quota and a policy
+    #[arg(long, conflicts_with_all = ["ownership", "custom", "scale"])]
+    access: bool,
     /// Also measure the creates and updates of this kubist binary, which has no managed fields
     #[arg(long, value_name = "PATH")]
     unmanaged: Option<PathBuf>,
@@ -144,6 +148,8 @@ struct Found {
     /// Creates, updates and reads of custom resources.
     customs: Vec<Value>,
     custom_lists: Vec<Value>,
+    /// Requests under roles, a quota and a policy.
+    accesses: Vec<Value>,
     /// Leases beside many Pods and watches.
     scales: Vec<Value>,
 }
@@ -176,6 +182,9 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Vec<Report>> {
         let scale = Scale::of(options.quick);
         bench.scale(scale)?;
         reports.push(scale::report(scale, &bench.found));
+    } else if options.access {
+        bench.access(apiserver)?;
+        reports.push(access::report(&bench.found));
     } else if options.custom {
         bench.custom(apiserver)?;
         reports.push(custom::report(&bench.found));

@@ -48,6 +48,15 @@ pub(super) fn go_build(module: &str, package: &str, to: &Path) -> Outcome {
     process::run_with(go.current_dir(root().join("tests/interop").join(module)))
 }
 
+/// Who simulates the kubelets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nodes {
+    /// kwok: Pods become ready, and nothing runs.
+    Simulated,
+    /// kwok keeps the nodes, and the caller their Pods.
+    Processes,
+}
+
 /// A server with its controllers. Dropping it stops all.
 pub(super) struct Cluster {
     /// The controllers, with their names. They are dropped before the server.
@@ -60,6 +69,16 @@ pub(super) struct Cluster {
 impl Cluster {
     /// Starts everything in an emptied folder, and waits until the nodes are ready.
     pub(super) fn start(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outcome<Self> {
+        Self::start_with(subject, Nodes::Simulated, programs, folder)
+    }
+
+    /// The same with these nodes.
+    pub(super) fn start_with(
+        subject: Subject<'_>,
+        nodes: Nodes,
+        programs: &Path,
+        folder: &Path,
+    ) -> Outcome<Self> {
         let server = subject.start(Surroundings::Controllers, folder)?;
         let kubectl = Shell::on_path(&server.kubeconfig, folder);
         let authority = write_authority(&kubectl, folder)?;
@@ -86,10 +105,7 @@ impl Cluster {
             "--node-lease-duration-seconds",
             "40",
         ]);
-        let stages = stages()?;
-        for stage in STAGES {
-            kwok.arg("--config").arg(stages.join(stage));
-        }
+        add_stages(&mut kwok, nodes)?;
         let mut controllers = Vec::new();
         for (name, command) in [
             ("kube-controller-manager", manager),
@@ -163,6 +179,20 @@ fn write_authority(kubectl: &Shell, folder: &Path) -> Outcome<PathBuf> {
         process::output("base64", &["--decode", file.as_str()])?,
     )?;
     Ok(path)
+}
+
+/// Adds what kwok does.
+fn add_stages(kwok: &mut Command, nodes: Nodes) -> Outcome {
+    let folder = stages()?;
+    for stage in STAGES {
+        if nodes == Nodes::Simulated || stage.starts_with("node/") {
+            kwok.arg("--config").arg(folder.join(stage));
+        }
+    }
+    if nodes == Nodes::Processes {
+        kwok.arg("--config").arg(manifest("no-pods-stage.yaml"));
+    }
+    Ok(())
 }
 
 fn stages() -> Outcome<PathBuf> {

@@ -8,7 +8,8 @@ use super::cases::{Case, Counts, Excused, failed_of, failures};
 use super::report::Report;
 use super::subject::Subject;
 use super::{
-    both_ways, controller_runtime, controllers, e2e, helm, kubebuilder, sample_controller,
+    both_ways, controller_runtime, controllers, e2e, e2e_webhooks, helm, kubebuilder,
+    sample_controller,
 };
 use crate::upstream::Programs;
 use kubist_test_support::process::{Outcome, root};
@@ -28,7 +29,7 @@ struct Program {
     run: fn(Subject<'_>, &Path, &Path) -> Outcome<Vec<Case>>,
 }
 
-const PROGRAMS: [Program; 7] = [
+const PROGRAMS: [Program; 8] = [
     Program {
         part: controller_runtime::PART,
         build: controller_runtime::build,
@@ -43,6 +44,11 @@ const PROGRAMS: [Program; 7] = [
         part: e2e::PART,
         build: e2e::build,
         run: e2e::run,
+    },
+    Program {
+        part: e2e_webhooks::PART,
+        build: e2e_webhooks::build,
+        run: e2e_webhooks::run,
     },
     Program {
         part: helm::PART,

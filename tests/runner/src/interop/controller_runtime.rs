@@ -1,8 +1,8 @@
 //! Test suites of controller-runtime, with `USE_EXISTING_CLUSTER`.
 //! `tests/interop/controller-runtime` has the version.
 //!
-//! Each suite has a server of its own, without controllers, as envtest starts one. The suites of
-//! webhooks are left out, since they install their configurations in the server.
+//! Each suite has a server of its own, without controllers, as envtest starts one; those of webhooks
+//! install their configurations in it, and are called on loopback.
 
 use super::cases::Case;
 use super::cluster::STRIPPED;
@@ -15,7 +15,7 @@ use std::process::Command;
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "controller-runtime";
 /// The packages, below `sigs.k8s.io/controller-runtime/pkg`.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 17] = [
     "builder",
     "cache",
     "client",
@@ -29,6 +29,10 @@ const PACKAGES: [&str; 13] = [
     "manager",
     "manager/internal/integration",
     "source",
+    "webhook",
+    "webhook/admission",
+    "webhook/authentication",
+    "webhook/conversion",
 ];
 /// The time limit for a suite, in seconds.
 const SECONDS_MAX: &str = "600";

@@ -1,9 +1,9 @@
-//! Specs of Kubernetes' own end-to-end tests, area `[sig-api-machinery]`.
+//! Specs of Kubernetes' own end-to-end tests, areas `[sig-api-machinery]` and `[sig-auth]`.
 //! `tests/interop/kubernetes` has the version.
 //!
 //! The server has a kube-controller-manager, a kube-scheduler and nodes of kwok, so specs that need
-//! containers are left out: those of webhooks and of aggregated API servers, and that of field
-//! selectors, whose definition is converted by a webhook.
+//! containers are left out: those of webhooks (`e2e_webhooks` has them) and of aggregated API
+//! servers, and those whose Pods read their tokens.
 
 use super::cases::Case;
 use super::cluster::{self, Cluster, STRIPPED};
@@ -16,36 +16,53 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "e2e";
-/// How the names of the specs begin after the area: the suites.
-const SUITES: [&str; 19] = [
-    "API Streaming",
-    "AggregatedDiscovery",
-    "CRDValidationRatcheting",
-    "CustomResourceDefinition Watch",
-    "CustomResourceDefinition resources",
-    "CustomResourcePublishOpenAPI",
-    "CustomResourceValidationRules",
-    "Discovery",
-    "FieldValidation",
-    "Garbage collector",
-    "Generated clientset",
-    "Namespaces",
-    "OpenAPIV3",
-    "OrderedNamespaceDeletion",
-    "Server request timeout",
-    "ServerSideApply",
-    "Servers with support for",
-    "Watchers",
-    "client-go should negotiate",
+/// The areas, and how the names of the specs begin after them: the suites.
+const SUITES: [(&str, &str); 28] = [
+    ("api-machinery", "API Streaming"),
+    ("api-machinery", "API priority and fairness"),
+    ("api-machinery", "AggregatedDiscovery"),
+    ("api-machinery", "CRDValidationRatcheting"),
+    ("api-machinery", "CustomResourceDefinition Watch"),
+    ("api-machinery", "CustomResourceDefinition resources"),
+    ("api-machinery", "CustomResourcePublishOpenAPI"),
+    ("api-machinery", "CustomResourceValidationRules"),
+    ("api-machinery", "Discovery"),
+    ("api-machinery", "FieldValidation"),
+    ("api-machinery", "Garbage collector"),
+    ("api-machinery", "Generated clientset"),
+    ("api-machinery", "MutatingAdmissionPolicy"),
+    ("api-machinery", "Namespaces"),
+    ("api-machinery", "OpenAPIV3"),
+    ("api-machinery", "OrderedNamespaceDeletion"),
+    ("api-machinery", "ResourceQuota"),
+    ("api-machinery", "Server request timeout"),
+    ("api-machinery", "ServerSideApply"),
+    ("api-machinery", "Servers with support for"),
+    ("api-machinery", "ValidatingAdmissionPolicy"),
+    ("api-machinery", "Watchers"),
+    ("api-machinery", "client-go should negotiate"),
+    ("auth", "Certificates API"),
+    ("auth", "SelfSubjectReview"),
+    ("auth", "ServiceAccounts"),
+    ("auth", "SubjectReview"),
+    ("auth", "\\[Feature:NodeAuthorizer\\]"),
 ];
 /// Left out. The first waits ten minutes for etcd to compact, and Kubist's history ends by its
-/// length and not by time. The second runs an aggregated API server in a container. Upstream marks
-/// the last as flaky.
+/// length and not by time. The second runs an aggregated API server in a container. The next six
+/// look into containers. Upstream marks the last as flaky.
 const SKIPPED: &str = "if the original version has been compacted away\
     |OpenAPI V3 for Aggregated APIServer\
+    |should mount an API token into pods\
+    |should mount projected service account token\
+    |should set ownership and permission\
+    |should support InClusterConfig\
+    |ServiceAccountIssuerDiscovery\
+    |Getting a secret for a workload the node has access to\
     |\\[Flaky\\]";
 /// The time limit for a suite, in seconds.
 const SECONDS_MAX: &str = "600";
+/// The file of a suite's report.
+const REPORT: &str = "report.json";
 /// Suites that run at the same time: they wait most of the time.
 const LANES: usize = 4;
 
@@ -66,11 +83,14 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
     let next = AtomicUsize::new(0);
     let lane = || {
         let mut cases = Vec::new();
-        while let Some((number, suite)) = numbered(next.fetch_add(1, Ordering::Relaxed)) {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((area, suite)) = SUITES.get(number) else {
+                return Outcome::Ok(cases);
+            };
             let folder = folder.join(format!("suite-{number}"));
-            cases.extend(run_suite(suite, kubeconfig, programs, &folder)?);
+            cases.extend(run_suite(area, suite, kubeconfig, programs, &folder)?);
         }
-        Outcome::Ok(cases)
     };
     let mut cases = Vec::new();
     std::thread::scope(|scope| {
@@ -86,16 +106,29 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
     Ok(cases)
 }
 
-fn numbered(number: usize) -> Option<(usize, &'static str)> {
-    Some((number, *SUITES.get(number)?))
+fn run_suite(
+    area: &str,
+    suite: &str,
+    kubeconfig: &Path,
+    programs: &Path,
+    folder: &Path,
+) -> Outcome<Vec<Case>> {
+    run_program(area, suite, kubeconfig, programs, folder)?;
+    reported(area, suite, folder)
 }
 
-fn run_suite(suite: &str, kubeconfig: &Path, programs: &Path, folder: &Path) -> Outcome<Vec<Case>> {
+/// Runs the test program for a suite, which leaves its report in a folder.
+pub(super) fn run_program(
+    area: &str,
+    suite: &str,
+    kubeconfig: &Path,
+    programs: &Path,
+    folder: &Path,
+) -> Outcome {
     std::fs::create_dir_all(folder)?;
-    let report = folder.join("report.json");
     let log = folder.join("output");
     let file = std::fs::File::create(&log)?;
-    let focus = format!("\\[sig-api-machinery\\] {suite}");
+    let focus = format!("\\[sig-{area}\\] {suite}");
     let status = Command::new("timeout")
         .arg(SECONDS_MAX)
         .arg(programs.join("e2e.test"))
@@ -106,16 +139,24 @@ fn run_suite(suite: &str, kubeconfig: &Path, programs: &Path, folder: &Path) -> 
         // The order of the specs.
         .args(["--ginkgo.seed", "1"])
         .arg("--ginkgo.json-report")
-        .arg(&report)
+        .arg(folder.join(REPORT))
         .current_dir(folder)
         .stdout(file.try_clone()?)
         .stderr(file)
         .status()?;
-    let report = std::fs::read_to_string(&report)
-        .map_err(|_| format!("{suite} ended with {status}; see {}", log.display()))?;
-    let mut cases = go_tests::specs(suite, &report)?;
+    if folder.join(REPORT).exists() {
+        return Ok(());
+    }
+    Err(format!("{suite} ended with {status}; see {}", log.display()).into())
+}
+
+/// Returns the cases of a suite from the report in a folder.
+pub(super) fn reported(area: &str, suite: &str, folder: &Path) -> Outcome<Vec<Case>> {
+    let report = std::fs::read_to_string(folder.join(REPORT))?;
+    let suite = suite.replace('\\', "");
+    let mut cases = go_tests::specs(&suite, &report)?;
     // All other specs of the program are reported as skipped.
-    let name = format!("[sig-api-machinery] {suite}");
+    let name = format!("[sig-{area}] {suite}");
     cases.retain(|it| it.name.starts_with(&name) || it.is_failed());
     Ok(cases)
 }

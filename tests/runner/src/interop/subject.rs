@@ -73,7 +73,9 @@ impl Subject<'_> {
                 })
             }
             Self::Upstream(programs) => {
+                // Webhooks are reached by the addresses of their Pods: there is no kube-proxy.
                 let mut arguments = vec!["--authorization-mode", "RBAC"];
+                arguments.push("--enable-aggregator-routing=true");
                 if surroundings == Surroundings::Alone {
                     arguments.extend(["--disable-admission-plugins", "ServiceAccount"]);
                 }

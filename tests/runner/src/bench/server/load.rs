@@ -113,6 +113,13 @@ impl Load {
         self.run(at, &[&flags[..], &numbers].concat())
     }
 
+    /// Creates and reads objects as a service account, under this many roles, a quota and a policy.
+    pub(super) fn access(&self, at: &Subject, seconds: u32, roles: u32) -> Outcome<Vec<Value>> {
+        let (seconds, roles) = (seconds.to_string(), roles.to_string());
+        let flags = ["access", "--seconds", &seconds, "--roles", &roles];
+        self.run(at, &flags)
+    }
+
     /// Creates this many of each of them, to be listed.
     pub(super) fn fill_customs(&self, at: &Subject, definitions: &Path, count: u32) -> Outcome {
         let (definitions, count) = (definitions.display().to_string(), count.to_string());

@@ -67,13 +67,33 @@ pub(in crate::bench) fn apiserver(
     path: &Path,
     etcd: Option<&Path>,
 ) -> Outcome<Subject> {
+    started(load, scratch, path, etcd, "AlwaysAllow")
+}
+
+/// The same with one that obeys roles.
+pub(super) fn obeying(
+    load: &Load,
+    scratch: &Path,
+    path: &Path,
+    etcd: Option<&Path>,
+) -> Outcome<Subject> {
+    started(load, scratch, path, etcd, "RBAC")
+}
+
+fn started(
+    load: &Load,
+    scratch: &Path,
+    path: &Path,
+    etcd: Option<&Path>,
+    mode: &str,
+) -> Outcome<Subject> {
     let path = std::fs::canonicalize(path)?;
     let key = scratch.join("key.pem");
     load.key(&key)?;
     let etcd = etcd::binary(etcd)?.ok_or("an etcd: see --etcd")?;
     let etcd = Etcd::start(&etcd, &scratch.join("etcd"), false)?;
     let ready = |kubeconfig: &Path| load.ready(kubeconfig);
-    Subject::apiserver(&path, scratch, etcd, &key, ready)
+    Subject::apiserver(&path, scratch, etcd, &key, mode, ready)
 }
 
 impl Subject {
@@ -109,13 +129,14 @@ impl Subject {
         ))
     }
 
-    /// Starts a kube-apiserver without authorization, on an etcd of its own. `key` is a file with
-    /// the key for service account tokens; `ready` waits until a server answers.
+    /// Starts a kube-apiserver with this way to authorize, on an etcd of its own. `key` is a file
+    /// with the key for service account tokens; `ready` waits until a server answers.
     pub(super) fn apiserver(
         binary: &Path,
         scratch: &Path,
         etcd: Etcd,
         key: &Path,
+        mode: &str,
         ready: impl FnOnce(&Path) -> Outcome,
     ) -> Outcome<Self> {
         let folder = scratch.join("apiserver");
@@ -135,7 +156,7 @@ impl Subject {
             .arg(folder.join("certificates"))
             .arg("--token-auth-file")
             .arg(&tokens)
-            .args(["--authorization-mode", "AlwaysAllow"])
+            .args(["--authorization-mode", mode])
             .args(["--service-cluster-ip-range", "10.0.0.0/24"])
             .args(["--service-account-issuer", "https://bench.invalid"])
             .arg("--service-account-key-file")

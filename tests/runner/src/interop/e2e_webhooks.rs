@@ -1,0 +1,129 @@
+//! Specs of Kubernetes' own end-to-end tests that call webhooks, with the webhooks' servers as
+//! processes of this machine.
+//!
+//! They have Pods with addresses, which are of a network namespace of their own: the part starts
+//! this program again within one (`unshare`, as root), and reads the reports that it leaves.
+
+use super::cases::Case;
+use super::cluster::{self, Cluster, Nodes};
+use super::e2e;
+use super::process_node::{ADDRESSES, ADDRESSES_MAX, ProcessNode};
+use super::subject::Subject;
+use crate::upstream::Programs;
+use clap::Args;
+use kubist_test_support::process::{self, Outcome};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The part's name, for `--only`.
+pub(super) const PART: &str = "e2e-webhooks";
+/// The areas and suites.
+const SUITES: [(&str, &str); 3] = [
+    ("api-machinery", "AdmissionWebhook"),
+    ("api-machinery", "CustomResourceConversionWebhook"),
+    ("api-machinery", "CustomResourceFieldSelectors"),
+];
+/// The test image's program.
+const IMAGE: &str = "agnhost";
+
+/// Options of the run within a network namespace, which the part starts.
+#[derive(Args)]
+pub(crate) struct Within {
+    #[arg(long)]
+    programs: PathBuf,
+    #[arg(long)]
+    folder: PathBuf,
+    #[arg(
+        long,
+        conflicts_with = "kube_apiserver",
+        required_unless_present = "kube_apiserver"
+    )]
+    kubist: Option<PathBuf>,
+    #[arg(long, requires = "etcd")]
+    kube_apiserver: Option<PathBuf>,
+    #[arg(long)]
+    etcd: Option<PathBuf>,
+}
+
+/// Builds the controllers, the test program and the program of the test image.
+pub(super) fn build(programs: &Path) -> Outcome {
+    e2e::build(programs)?;
+    let package = "k8s.io/kubernetes/test/images/agnhost";
+    cluster::go_build("kubernetes", package, &programs.join(IMAGE))
+}
+
+/// Runs all suites in a network namespace, and returns what they report.
+pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outcome<Vec<Case>> {
+    let runner = std::env::current_exe()?;
+    let addresses: String = (1..=ADDRESSES_MAX)
+        .map(|it| format!("address add {ADDRESSES}.{it}/32 dev lo\n"))
+        .collect();
+    std::fs::create_dir_all(folder.parent().unwrap_or(folder))?;
+    let file = folder.with_extension("addresses");
+    std::fs::write(&file, format!("link set lo up\n{addresses}"))?;
+    let mut within = Command::new("unshare");
+    within.args([
+        "--net",
+        "sh",
+        "-c",
+        "ip -batch \"$1\" && shift && exec \"$@\"",
+        "sh",
+    ]);
+    within.arg(&file).arg(runner).arg("e2e-webhooks-within");
+    within.arg("--programs").arg(programs);
+    within.arg("--folder").arg(folder);
+    match subject {
+        Subject::Kubist(binary) => within.arg("--kubist").arg(binary),
+        Subject::Upstream(programs) => within
+            .arg("--kube-apiserver")
+            .arg(programs.kube_apiserver)
+            .arg("--etcd")
+            .arg(programs.etcd),
+    };
+    process::run_with(&mut within)?;
+    let mut cases = Vec::new();
+    for (number, (area, suite)) in SUITES.into_iter().enumerate() {
+        cases.extend(e2e::reported(area, suite, &suite_folder(folder, number))?);
+    }
+    Ok(cases)
+}
+
+fn suite_folder(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("suite-{number}"))
+}
+
+/// Runs all suites, one after another: the servers of two would have the same port.
+pub(crate) fn run_within(options: &Within) -> Outcome {
+    let subject = match (&options.kubist, &options.kube_apiserver, &options.etcd) {
+        (Some(binary), ..) => Subject::Kubist(binary),
+        (None, Some(kube_apiserver), Some(etcd)) => Subject::Upstream(Programs {
+            kube_apiserver,
+            etcd,
+        }),
+        _ => return Err("no server".into()),
+    };
+    let cluster = Cluster::start_with(
+        subject,
+        Nodes::Processes,
+        &options.programs,
+        &options.folder,
+    )?;
+    let image = options.programs.join(IMAGE);
+    let node = ProcessNode::new(&cluster.kubectl, &image, &options.folder.join("pods"));
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| node.run(&stop));
+        let run = || -> Outcome {
+            for (number, (area, suite)) in SUITES.into_iter().enumerate() {
+                let folder = suite_folder(&options.folder, number);
+                let kubeconfig = &cluster.server.kubeconfig;
+                e2e::run_program(area, suite, kubeconfig, &options.programs, &folder)?;
+            }
+            Ok(())
+        };
+        let ended = run();
+        stop.store(true, Ordering::Relaxed);
+        ended
+    })
+}
