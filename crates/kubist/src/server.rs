@@ -21,7 +21,9 @@ use kubist_apiserver::{
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
-use kubist_server_controllers::{cluster_role_aggregation, garbage_collector, namespace};
+use kubist_server_controllers::{
+    cluster_role_aggregation, garbage_collector, namespace, policy_types,
+};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
@@ -180,6 +182,10 @@ impl Server {
                             () = run_quotas(&registry) => {}
                         }
                     });
+                }
+                Controller::PolicyTypes => {
+                    let run = policy_types::run(client, token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
                 }
                 Controller::Namespace => {
                     let run = namespace::run(client, namespace::Options::default(), token);

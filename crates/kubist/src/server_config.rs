@@ -275,15 +275,18 @@ pub enum Controller {
     ClusterRoleAggregation,
     /// Counts the usage of resource quotas, without which they limit nothing.
     ResourceQuota,
+    /// Checks the types in the expressions of `ValidatingAdmissionPolicy`s, for their status.
+    PolicyTypes,
 }
 
 impl Controller {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::GarbageCollector,
         Self::Namespace,
         Self::ClusterRoleAggregation,
         Self::ResourceQuota,
+        Self::PolicyTypes,
     ];
 
     /// The name in `kubist serve --controllers`.
@@ -293,6 +296,7 @@ impl Controller {
             Self::Namespace => "namespace",
             Self::ClusterRoleAggregation => "clusterrole-aggregation",
             Self::ResourceQuota => "resourcequota",
+            Self::PolicyTypes => "policy-types",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The controllers that an API server needs beside it: the garbage collector, the namespace
-//! controller, and that of roles which combine others.
+//! controller, that of roles which combine others, and that of the types in policies' expressions.
 //!
 //! They are ordinary clients of the API. They run beside the server that the crate `kubist` starts,
 //! and on any other cluster that runs without its own. They create no Pods for workloads;
@@ -21,4 +21,5 @@
 pub mod cluster_role_aggregation;
 pub mod garbage_collector;
 pub mod namespace;
+pub mod policy_types;
 mod resources;

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 mod access_options;
 mod admission_options;
+mod audit_backend_options;
 mod audit_options;
 mod etcd_options;
 mod key_options;
@@ -86,7 +87,7 @@ pub(crate) struct Options {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "gc,namespace,resourcequota"
+        default_value = "gc,namespace,resourcequota,policy-types"
     )]
     controllers: Vec<Choice>,
     /// Simulate Deployments and Pods, without containers
@@ -203,6 +204,8 @@ enum Choice {
     ClusterroleAggregation,
     /// The usage of resource quotas
     Resourcequota,
+    /// The types in expressions of policies
+    PolicyTypes,
     /// Nothing
     None,
 }
@@ -307,6 +310,7 @@ fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>
         Choice::Namespace => Some(Controller::Namespace),
         Choice::ClusterroleAggregation => Some(Controller::ClusterRoleAggregation),
         Choice::Resourcequota => Some(Controller::ResourceQuota),
+        Choice::PolicyTypes => Some(Controller::PolicyTypes),
         Choice::None => None,
     });
     Ok(named.collect())
