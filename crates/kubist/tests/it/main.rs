@@ -5,6 +5,8 @@ mod admission;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod apply_configurations;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod audit;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod codegen;
 mod command;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -52,6 +54,8 @@ mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mistakes;
 mod new;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod policy_types;
 mod running_backup;
 mod serve;
 #[cfg(unix)]

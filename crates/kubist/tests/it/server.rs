@@ -73,6 +73,7 @@ async fn two_servers_with_one_seed_give_the_same_uids() {
         "namespace",
         "clusterrole-aggregation",
         "resourcequota",
+        "policy-types",
     ];
     assert_eq!(Controller::ALL.map(Controller::name), names);
 }
