@@ -41,10 +41,12 @@ mod resource_quota;
 mod service_account;
 mod storage;
 mod taint_nodes_by_condition;
+mod unprivileged;
 
 pub use configuration::{AdmissionConfiguration, AdmissionConfigurationError};
 pub use plugins::{PluginError, PluginSelection};
 pub use quota_controller::run_quotas;
+pub use unprivileged::Unprivileged;
 
 mod asked;
 mod expressions;

@@ -14,6 +14,7 @@ mod wording;
 
 use self::checks::violations;
 pub(crate) use self::configuration::PodSecurityConfig;
+pub(crate) use self::template::of as template_of;
 use self::level::{Level, LevelVersion, Policy};
 use self::subject::Subject;
 use self::wording::Violation;

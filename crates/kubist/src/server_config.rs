@@ -3,7 +3,7 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
-use kubist_admission::PluginSelection;
+use kubist_admission::{PluginSelection, Unprivileged};
 use kubist_apiserver::audit::Audit;
 use kubist_apiserver::{Authorization, DynamicAdmission, RequestObserver, Webhooks};
 use kubist_kinds::BuiltIn;
@@ -126,6 +126,9 @@ pub struct ServerConfig {
     /// # drop(config);
     /// ```
     pub admission: Vec<Arc<dyn AdmissionPlugin>>,
+    /// Whether Pods may have privileged containers, and processes of a Windows host. Default: yes;
+    /// upstream's default is no.
+    pub allow_privileged: bool,
     /// Whether health checks and the version may be requested anonymously. Default: yes.
     pub anonymous_health: bool,
     /// Limit of read-only requests in flight; system users may have as many again, and further
@@ -175,6 +178,7 @@ impl Default for ServerConfig {
             audit: None,
             admission_plugins: PluginSelection::default(),
             admission: Vec::new(),
+            allow_privileged: true,
             anonymous_health: true,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
@@ -216,7 +220,11 @@ impl ServerConfig {
         let webhooks: Arc<dyn WebhookCaller> = Arc::new(Webhooks::new());
         let authorizer = self.authorization.authorizer();
         let stored = stored.plugins(Some(Arc::clone(&webhooks)), &self.authorization);
-        let plugins = self.admission.iter().cloned().chain(stored).collect();
+        let mut plugins: Vec<Arc<dyn AdmissionPlugin>> = self.admission.clone();
+        if !self.allow_privileged {
+            plugins.push(Arc::new(Unprivileged));
+        }
+        plugins.extend(stored);
         settings.admission = self.admission_plugins.chain_with(&authorizer, plugins);
         settings.webhooks = Some(webhooks);
         settings.watch_cache.enabled = watch_caches;

@@ -222,6 +222,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         authorization: options.access.authorization()?,
         anonymous_health: options.access.anonymous(),
         admission_plugins: options.admission.plugins()?,
+        allow_privileged: options.admission.allow_privileged(),
         controllers: controllers(&options.controllers)?,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),

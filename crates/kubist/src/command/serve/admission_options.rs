@@ -1,7 +1,7 @@
 //! Options for admission plugins.
 
 use super::WrongUsage;
-use clap::Args;
+use clap::{ArgAction, Args};
 use kubist::{AdmissionConfiguration, PluginSelection, read_regular_file};
 use kubist_apimachinery::with_causes;
 use std::error::Error;
@@ -23,9 +23,25 @@ pub(super) struct AdmissionOptions {
     /// AdmissionConfiguration). What this server cannot obey is refused
     #[arg(long, value_name = "FILE")]
     admission_control_config_file: Option<PathBuf>,
+    /// Whether Pods may have privileged containers; upstream's default is false
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        action = ArgAction::Set,
+        default_value_t = true,
+        default_missing_value = "true"
+    )]
+    allow_privileged: bool,
 }
 
 impl AdmissionOptions {
+    /// Reports whether Pods may have privileged containers.
+    pub(super) fn allow_privileged(&self) -> bool {
+        self.allow_privileged
+    }
+
     /// Returns the enabled plugins with their configurations.
     ///
     /// # Errors
