@@ -87,6 +87,9 @@ const STRATEGIES: [Row; 58] = [
     ("resource.k8s.io", "deviceclasses", || {
         typed(resource::device_class::DeviceClasses)
     }),
+    ("resource.k8s.io", "devicetaintrules", || {
+        typed(resource::device_taint_rule::DeviceTaintRules)
+    }),
     ("resource.k8s.io", "resourceclaims", || {
         typed(resource::resource_claim::ResourceClaims)
     }),
