@@ -50,13 +50,16 @@ Examples:
   KUBIST_TOKEN=s3cret kubist serve --controllers none
   kubist serve --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction
   kubist serve --audit-policy-file policy.yaml --audit-log-path -
+  kubist serve --audit-policy-file policy.yaml --audit-webhook-config-file webhook.kubeconfig
+  kubist serve --admission-control-config-file admission.yaml
   kubist serve -v --logging-format=json 2>requests.log
   kubectl --kubeconfig kubist.kubeconfig get --raw /metrics
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
 Roles, admission plugins, webhooks, policies, flow schemas and an audit policy are obeyed. Usage in
-the status of quotas is counted anew by the controller resourcequota. Of upstream's controllers, only
+the status of quotas is counted anew by the controller resourcequota, and warnings about types in
+the status of policies come from the controller policy-types. Of upstream's controllers, only
 those of --controllers exist: a new namespace has no ServiceAccount default and no ConfigMap
 kube-root-ca.crt until they are created.")]
 pub(crate) struct Options {
