@@ -22,7 +22,8 @@ use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
 use kubist_server_controllers::{
-    cluster_role_aggregation, garbage_collector, namespace, policy_types,
+    cluster_role_aggregation, garbage_collector, namespace, policy_types, root_certificates,
+    service_accounts,
 };
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
@@ -157,8 +158,13 @@ impl Server {
         registry: &Registry,
     ) -> Result<(), ServerError> {
         for controller in &config.controllers {
-            if *controller == Controller::Namespace && !self.serves_namespaces {
-                tracing::warn!("v1 is not served: the namespace controller is disabled");
+            let of_namespaces = matches!(
+                controller,
+                Controller::Namespace | Controller::ServiceAccount | Controller::RootCertificates
+            );
+            if of_namespaces && !self.serves_namespaces {
+                let name = controller.name();
+                tracing::warn!("v1 is not served: the {name} controller is disabled");
                 continue;
             }
             let (client, token) = (self.controller_client()?, self.stopping.clone());
@@ -185,6 +191,15 @@ impl Server {
                 }
                 Controller::PolicyTypes => {
                     let run = policy_types::run(client, token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
+                }
+                Controller::ServiceAccount => {
+                    let run = service_accounts::run(client, token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
+                }
+                Controller::RootCertificates if self.api.address().is_none() => {}
+                Controller::RootCertificates => {
+                    let run = root_certificates::run(client, self.api.ca_pem(), token);
                     self.controllers.spawn(watch_over(controller.name(), run));
                 }
                 Controller::Namespace => {

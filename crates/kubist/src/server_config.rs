@@ -30,7 +30,7 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Bearer tokens of the administrator. Default: none.
     pub tokens: Vec<String>,
-    /// The controllers to run. Default: all.
+    /// The controllers to run. Default: [`Controller::USUAL`].
     pub controllers: BTreeSet<Controller>,
     /// Seed of uids, generated names and everything else that is chosen at random, for reproducible
     /// runs; the revisions of an in-memory store
@@ -157,7 +157,7 @@ impl Default for ServerConfig {
         Self {
             listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             tokens: Vec::new(),
-            controllers: Controller::ALL.into(),
+            controllers: Controller::USUAL.into(),
             seed: None,
             clock: Arc::new(SystemClock),
             observer: None,
@@ -285,11 +285,27 @@ pub enum Controller {
     ResourceQuota,
     /// Checks the types in the expressions of `ValidatingAdmissionPolicy`s, for their status.
     PolicyTypes,
+    /// Makes the `ServiceAccount` `default` in every namespace.
+    ServiceAccount,
+    /// Makes the `ConfigMap` `kube-root-ca.crt` in every namespace, with the server's certificate
+    /// authority. Where the server does not listen there is none, and the controller does nothing.
+    RootCertificates,
 }
 
 impl Controller {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
+        Self::GarbageCollector,
+        Self::Namespace,
+        Self::ClusterRoleAggregation,
+        Self::ResourceQuota,
+        Self::PolicyTypes,
+        Self::ServiceAccount,
+        Self::RootCertificates,
+    ];
+
+    /// Those that make no objects of their own: all but the last two.
+    pub const USUAL: [Self; 5] = [
         Self::GarbageCollector,
         Self::Namespace,
         Self::ClusterRoleAggregation,
@@ -305,6 +321,8 @@ impl Controller {
             Self::ClusterRoleAggregation => "clusterrole-aggregation",
             Self::ResourceQuota => "resourcequota",
             Self::PolicyTypes => "policy-types",
+            Self::ServiceAccount => "serviceaccount",
+            Self::RootCertificates => "root-ca-cert-publisher",
         }
     }
 }

@@ -209,6 +209,10 @@ enum Choice {
     Resourcequota,
     /// The types in expressions of policies
     PolicyTypes,
+    /// The ServiceAccount default of every namespace
+    Serviceaccount,
+    /// The ConfigMap kube-root-ca.crt of every namespace
+    RootCaCertPublisher,
     /// Nothing
     None,
 }
@@ -315,6 +319,8 @@ fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>
         Choice::ClusterroleAggregation => Some(Controller::ClusterRoleAggregation),
         Choice::Resourcequota => Some(Controller::ResourceQuota),
         Choice::PolicyTypes => Some(Controller::PolicyTypes),
+        Choice::Serviceaccount => Some(Controller::ServiceAccount),
+        Choice::RootCaCertPublisher => Some(Controller::RootCertificates),
         Choice::None => None,
     });
     Ok(named.collect())

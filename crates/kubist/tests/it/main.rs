@@ -54,6 +54,7 @@ mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mistakes;
 mod new;
+mod new_namespaces;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod policy_types;
 mod running_backup;

@@ -74,6 +74,8 @@ async fn two_servers_with_one_seed_give_the_same_uids() {
         "clusterrole-aggregation",
         "resourcequota",
         "policy-types",
+        "serviceaccount",
+        "root-ca-cert-publisher",
     ];
     assert_eq!(Controller::ALL.map(Controller::name), names);
 }
