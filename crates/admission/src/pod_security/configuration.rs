@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn labels_of_a_namespace_win_over_defaults() {
-        let config = parse("defaults: {enforce: baseline, enforce-version: v1.30, warn: restricted}");
+        let defaults = "defaults: {enforce: baseline, enforce-version: v1.30, warn: restricted}";
+        let config = parse(defaults);
         let config = config.expect("it is valid");
         let shown = |labels: &[(&str, &str)]| {
             let labels = labels.iter();
@@ -203,7 +204,8 @@ mod tests {
 
     #[test]
     fn what_is_exempt_is_not_checked_and_labels_are_warned_about() {
-        let config = parse("exemptions: {usernames: [eve], namespaces: [sys], runtimeClasses: [k]}");
+        let exempt = "exemptions: {usernames: [eve], namespaces: [sys], runtimeClasses: [k]}";
+        let config = parse(exempt);
         let config = config.expect("it is valid");
         assert_eq!(config.exempts("sys", "bob"), Some("namespace"));
         assert_eq!(config.exempts("ns", "eve"), Some("user"));

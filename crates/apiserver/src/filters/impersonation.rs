@@ -251,8 +251,8 @@ mod tests {
             .expect_err("refused");
         assert_eq!(code, 403);
         assert!(message.starts_with(
-            "users \"bob\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API \
-             group \"\" at the cluster scope: this server"
+            "users \"bob\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in \
+             API group \"\" at the cluster scope: this server"
         ));
     }
 

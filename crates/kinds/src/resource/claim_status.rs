@@ -1,4 +1,5 @@
-//! The status of ResourceClaims: which devices are allocated, to whom, and what drivers say of them.
+//! The status of ResourceClaims: which devices are allocated, to whom, and what drivers say of
+//! them.
 //!
 //! Not here are upstream's questions to the authorizer about single parts of the status.
 

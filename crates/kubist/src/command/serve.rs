@@ -60,8 +60,8 @@ Examples:
 Roles, admission plugins, webhooks, policies, flow schemas and an audit policy are obeyed. Usage in
 the status of quotas is counted anew by the controller resourcequota, and warnings about types in
 the status of policies come from the controller policy-types. Of upstream's controllers, only
-those of --controllers exist: a new namespace has no ServiceAccount default and no ConfigMap
-kube-root-ca.crt until they are created.")]
+those of --controllers exist: a new namespace has its ServiceAccount default and its ConfigMap
+kube-root-ca.crt if serviceaccount and root-ca-cert-publisher are among them.")]
 pub(crate) struct Options {
     /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 a free port
     #[arg(

@@ -115,7 +115,10 @@ async fn expressions_are_checked_against_definitions() {
     let [(first, overload), (second, undefined)] = warnings(&found)[..] else {
         panic!("{found:?}");
     };
-    assert_eq!((first, second), ("spec.validations[1].expression", "spec.validations[2].expression"));
+    assert_eq!(
+        (first, second),
+        ("spec.validations[1].expression", "spec.validations[2].expression")
+    );
     assert!(overload.starts_with("example.com/v1, Kind=CronTab: ERROR"), "{overload}");
     assert!(undefined.contains("undefined field 'maxRetries'"), "{undefined}");
     server.shutdown().await;

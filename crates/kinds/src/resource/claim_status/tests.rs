@@ -110,7 +110,7 @@ fn what_was_said_of_a_device_ends_with_its_allocation() {
     old["devices"] = json!([device]);
     let (old, mut new) = (claim(&old), claim(&json!({"devices": [device]})));
     let mut kept = old.clone();
-    let context = kubist_registry::RequestContext::new(kubist_registry::User::default());
+    let context = RequestContext::default();
     ResourceClaimsStatus.prepare_for_update(&context, &mut new, &old);
     assert_eq!(new.status.devices, []);
     ResourceClaimsStatus.prepare_for_update(&context, &mut kept, &old);
