@@ -168,7 +168,7 @@ fn options_that_cannot_be_used_are_refused() {
     };
     let policy = "--audit-policy-file=policy.yaml";
     for (options, expected) in [
-        (&[][..], "--audit-policy-file is missing"),
+        (&[] as &[&str], "--audit-policy-file is missing"),
         (&[policy, "--audit-log-mode=slow"], "invalid audit log mode slow"),
         (&[policy, "--audit-log-format=xml"], "invalid audit log format xml"),
         (&[policy, "--audit-log-version=audit.k8s.io/v1beta1"], "invalid group version"),

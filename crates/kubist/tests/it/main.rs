@@ -2,6 +2,7 @@
 
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod admission;
+mod admission_file;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod apply_configurations;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
