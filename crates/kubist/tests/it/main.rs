@@ -2,6 +2,7 @@
 
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod admission;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod admission_file;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod apply_configurations;
@@ -55,6 +56,7 @@ mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mistakes;
 mod new;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod new_namespaces;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod policy_types;
