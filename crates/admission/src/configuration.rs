@@ -83,7 +83,10 @@ struct PluginFile {
 }
 
 /// The versions of the file.
-const VERSIONS: [&str; 2] = ["apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1alpha1"];
+const VERSIONS: [&str; 2] = [
+    "apiserver.config.k8s.io/v1",
+    "apiserver.config.k8s.io/v1alpha1",
+];
 /// The kind of the file.
 const KIND: &str = "AdmissionConfiguration";
 /// What the file of a server before versions of it has, for one plugin.
@@ -99,9 +102,8 @@ impl AdmissionConfiguration {
         text: &[u8],
         read: &dyn Fn(&str) -> io::Result<Vec<u8>>,
     ) -> Result<Self, AdmissionConfigurationError> {
-        let malformed = |error: DocumentError| {
-            AdmissionConfigurationError::Malformed(error.to_string())
-        };
+        let malformed =
+            |error: DocumentError| AdmissionConfigurationError::Malformed(error.to_string());
         let document = read_document(text).map_err(malformed)?;
         let mut configuration = Self::default();
         if document.is_unversioned() && document.has(OLD_NODE_SELECTORS) {
@@ -183,7 +185,10 @@ struct WebhookFile {
 
 /// The versions and kinds of the configurations of webhooks.
 const OF_WEBHOOKS: [(&str, &str); 2] = [
-    ("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration"),
+    (
+        "apiserver.config.k8s.io/v1",
+        "WebhookAdmissionConfiguration",
+    ),
     ("apiserver.config.k8s.io/v1alpha1", "WebhookAdmission"),
 ];
 

@@ -35,13 +35,16 @@ impl<const N: usize> Times<N> {
             all.clear();
         }
         let of = all.entry(labels);
-        of.or_insert_with(|| Histogram::new(self.bounds)).observe(took);
+        of.or_insert_with(|| Histogram::new(self.bounds))
+            .observe(took);
     }
 
     /// Returns everything, in the order of the labels.
     pub(crate) fn counted(&self) -> Vec<([Str; N], HistogramState)> {
         let all = self.all.lock();
-        all.iter().map(|(labels, it)| (labels.clone(), it.state())).collect()
+        all.iter()
+            .map(|(labels, it)| (labels.clone(), it.state()))
+            .collect()
     }
 }
 
@@ -67,7 +70,9 @@ impl<const N: usize> Counts<N> {
     /// Returns everything, in the order of the labels.
     pub(crate) fn counted(&self) -> Vec<([Str; N], u64)> {
         let all = self.0.lock();
-        all.iter().map(|(labels, it)| (labels.clone(), *it)).collect()
+        all.iter()
+            .map(|(labels, it)| (labels.clone(), *it))
+            .collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The plugins by name: upstream's order, which are enabled by default, and which exist here.
 
 use crate::always::{AlwaysAdmit, AlwaysDeny};
-use crate::configuration::AdmissionConfiguration;
 use crate::certificates::{CertificateApproval, CertificateSigning, CertificateSubjectRestriction};
+use crate::configuration::AdmissionConfiguration;
 use crate::default_ingress_class::DefaultIngressClass;
 use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
@@ -104,10 +104,17 @@ static PLUGINS: [Named; 41] = [
         Source::Built(|_| Arc::new(AlwaysPullImages)),
     ),
     off("ImagePolicyWebhook", Source::Missing),
-    on("PodSecurity", Source::Built(|it| Arc::new(PodSecurity(Arc::clone(&it.configuration.pod_security))))),
+    on(
+        "PodSecurity",
+        Source::Built(|it| Arc::new(PodSecurity(Arc::clone(&it.configuration.pod_security)))),
+    ),
     off(
         "PodNodeSelector",
-        Source::Built(|it| Arc::new(PodNodeSelector(Arc::clone(&it.configuration.node_selectors)))),
+        Source::Built(|it| {
+            Arc::new(PodNodeSelector(Arc::clone(
+                &it.configuration.node_selectors,
+            )))
+        }),
     ),
     on("Priority", Source::Built(|_| Arc::new(Priority))),
     on(
@@ -116,7 +123,11 @@ static PLUGINS: [Named; 41] = [
     ),
     off(
         "PodTolerationRestriction",
-        Source::Built(|it| Arc::new(PodTolerationRestriction(Arc::clone(&it.configuration.tolerations)))),
+        Source::Built(|it| {
+            Arc::new(PodTolerationRestriction(Arc::clone(
+                &it.configuration.tolerations,
+            )))
+        }),
     ),
     off("EventRateLimit", Source::Missing),
     off(
@@ -134,7 +145,11 @@ static PLUGINS: [Named; 41] = [
     on("PodGroupProtection", Source::Missing),
     off(
         "OwnerReferencesPermissionEnforcement",
-        Source::Built(|it| Arc::new(OwnerReferencesPermissionEnforcement(Arc::clone(it.authorizer)))),
+        Source::Built(|it| {
+            Arc::new(OwnerReferencesPermissionEnforcement(Arc::clone(
+                it.authorizer,
+            )))
+        }),
     ),
     on(
         "PersistentVolumeClaimResize",
@@ -180,7 +195,10 @@ static PLUGINS: [Named; 41] = [
     on("MutatingAdmissionWebhook", Source::Supplied),
     on("ValidatingAdmissionPolicy", Source::Supplied),
     on("ValidatingAdmissionWebhook", Source::Supplied),
-    on("ResourceQuota", Source::Built(|it| Arc::new(ResourceQuota(Arc::clone(&it.configuration.limited))))),
+    on(
+        "ResourceQuota",
+        Source::Built(|it| Arc::new(ResourceQuota(Arc::clone(&it.configuration.limited)))),
+    ),
     off("AlwaysDeny", Source::Built(|_| Arc::new(AlwaysDeny))),
 ];
 

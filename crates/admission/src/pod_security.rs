@@ -14,9 +14,9 @@ mod wording;
 
 use self::checks::violations;
 pub(crate) use self::configuration::PodSecurityConfig;
-pub(crate) use self::template::of as template_of;
 use self::level::{Level, LevelVersion, Policy};
 use self::subject::Subject;
+pub(crate) use self::template::of as template_of;
 use self::wording::Violation;
 use kubist_api::core::v1::{Container, Namespace, Pod};
 use kubist_apimachinery::{FieldError, GroupKind, Status};
@@ -136,10 +136,7 @@ async fn check_namespace(
 }
 
 /// Checks a Pod, unless an update changes nothing that matters.
-async fn check_pod(
-    attributes: &Attributes<'_>,
-    config: &PodSecurityConfig,
-) -> Result<(), Status> {
+async fn check_pod(attributes: &Attributes<'_>, config: &PodSecurityConfig) -> Result<(), Status> {
     let namespace = attributes.target().namespace;
     let missing =
         || Status::internal_error(format_args!("failed to lookup namespace {namespace:?}"));

@@ -86,14 +86,21 @@ fn spec_of<'a>(object: &'a dyn AnyObject, target: &Target<'_>) -> Option<(&'a Po
 
 fn problems(spec: &PodSpec, path: &FieldPath) -> Vec<FieldError> {
     let lists = [
-        ("containers", contexts(spec.containers.iter().map(|it| &it.security_context))),
+        (
+            "containers",
+            contexts(spec.containers.iter().map(|it| &it.security_context)),
+        ),
         (
             "initContainers",
             contexts(spec.init_containers.iter().map(|it| &it.security_context)),
         ),
         (
             "ephemeralContainers",
-            contexts(spec.ephemeral_containers.iter().map(|it| &it.security_context)),
+            contexts(
+                spec.ephemeral_containers
+                    .iter()
+                    .map(|it| &it.security_context),
+            ),
         ),
     ];
     let mut errors = Vec::new();

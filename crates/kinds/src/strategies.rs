@@ -12,7 +12,7 @@ use std::sync::Arc;
 type Row = (&'static str, &'static str, fn() -> Arc<dyn Strategy>);
 
 /// All resources with a strategy of their own.
-const STRATEGIES: [Row; 58] = [
+const STRATEGIES: [Row; 59] = [
     ("", "configmaps", || typed(core::config_map::ConfigMaps)),
     ("", "endpoints", || {
         typed(core::endpoints::EndpointsOfServices)

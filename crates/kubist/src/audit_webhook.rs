@@ -214,7 +214,9 @@ fn split(server: &Uri) -> (Uri, PathAndQuery) {
         path => path,
     };
     let target = format!("{path}?timeout={}s", TRY_TIMEOUT.as_secs());
-    let target = target.parse().unwrap_or_else(|_| PathAndQuery::from_static("/"));
+    let target = target
+        .parse()
+        .unwrap_or_else(|_| PathAndQuery::from_static("/"));
     let mut parts = server.clone().into_parts();
     parts.path_and_query = Some(PathAndQuery::from_static("/"));
     let server = Uri::from_parts(parts).unwrap_or_else(|_| server.clone());
@@ -228,7 +230,11 @@ mod tests {
     #[test]
     fn events_are_sent_to_the_path_of_the_server() {
         for (server, root, target) in [
-            ("https://h:1/audit/x", "https://h:1/", "/audit/x?timeout=30s"),
+            (
+                "https://h:1/audit/x",
+                "https://h:1/",
+                "/audit/x?timeout=30s",
+            ),
             ("https://h/audit/", "https://h/", "/audit?timeout=30s"),
             ("http://h", "http://h/", "/?timeout=30s"),
         ] {

@@ -7,7 +7,7 @@
 
 use crate::created::{self, ACTIVE};
 use kubist_api::core::v1::{ConfigMap, Namespace};
-use kubist_apimachinery::{Object as _, ObjectName, Str};
+use kubist_apimachinery::{ObjectName, Str};
 use kubist_cache::{Lister, Selection};
 use kubist_client::{Api, Client};
 use kubist_controller::{Action, Controller, Error, Manager, ManagerError, Reconciler, Stats};
@@ -39,10 +39,10 @@ pub async fn run(
     let namespaces = factory.informer::<Namespace>();
     let named = Selection::all().with_fields(format!("metadata.name={NAME}"));
     let maps = factory.informer_of::<ConfigMap>(&named);
-    let controller = Controller::new("root-ca-cert-publisher", &namespaces).watches(
-        &maps,
-        |map: &ConfigMap| vec![ObjectName::cluster(map.metadata.namespace.clone())],
-    );
+    let controller = Controller::new("root-ca-cert-publisher", &namespaces)
+        .watches(&maps, |map: &ConfigMap| {
+            vec![ObjectName::cluster(map.metadata.namespace.clone())]
+        });
     let reconciler = RootCertificates {
         client,
         certificates: certificates.into(),
@@ -95,7 +95,9 @@ fn fill(map: &mut ConfigMap, certificates: &Str) {
     map.data.clear();
     map.data.insert(KEY.into(), certificates.clone());
     let (key, description) = DESCRIPTION;
-    map.metadata.annotations.insert(key.into(), description.into());
+    map.metadata
+        .annotations
+        .insert(key.into(), description.into());
 }
 
 fn is_right(map: &ConfigMap, certificates: &Str) -> bool {
@@ -105,7 +107,10 @@ fn is_right(map: &ConfigMap, certificates: &Str) -> bool {
 }
 
 fn is_upstreams(map: &ConfigMap) -> bool {
-    map.metadata.managed_fields.iter().any(|it| it.manager == *UPSTREAM)
+    map.metadata
+        .managed_fields
+        .iter()
+        .any(|it| it.manager == *UPSTREAM)
 }
 
 #[cfg(test)]
@@ -125,7 +130,9 @@ mod tests {
         fill(&mut map, &certificates);
         assert!(is_right(&map, &certificates));
         assert!(!is_right(&map, &"other".into()));
-        map.metadata.annotations.insert(DESCRIPTION.0.into(), "mine".into());
+        map.metadata
+            .annotations
+            .insert(DESCRIPTION.0.into(), "mine".into());
         assert!(is_right(&map, &certificates));
         map.metadata.annotations.clear();
         assert!(!is_right(&map, &certificates));

@@ -6,7 +6,7 @@
 
 use crate::created::{self, ACTIVE};
 use kubist_api::core::v1::{Namespace, ServiceAccount};
-use kubist_apimachinery::{Object as _, ObjectName};
+use kubist_apimachinery::ObjectName;
 use kubist_cache::{Lister, Selection};
 use kubist_client::{Api, Client};
 use kubist_controller::{Action, Controller, Error, Manager, ManagerError, Reconciler, Stats};
@@ -24,10 +24,10 @@ pub async fn run(client: Client, token: CancellationToken) -> Result<Stats, Mana
     let namespaces = factory.informer::<Namespace>();
     let named = Selection::all().with_fields(format!("metadata.name={NAME}"));
     let accounts = factory.informer_of::<ServiceAccount>(&named);
-    let controller = Controller::new("serviceaccount", &namespaces).watches(
-        &accounts,
-        |account: &ServiceAccount| vec![ObjectName::cluster(account.metadata.namespace.clone())],
-    );
+    let controller = Controller::new("serviceaccount", &namespaces)
+        .watches(&accounts, |account: &ServiceAccount| {
+            vec![ObjectName::cluster(account.metadata.namespace.clone())]
+        });
     let reconciler = ServiceAccounts {
         client,
         namespaces: namespaces.lister_unsynced(),

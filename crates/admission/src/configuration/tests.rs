@@ -60,14 +60,24 @@ fn what_cannot_be_obeyed_is_refused_by_name() {
     );
     assert!(plugins(&of_webhooks("kubeConfigFile: ''")).is_ok());
     let twice = refused("{name: PodSecurity}, {name: PodSecurity}");
-    assert_eq!(twice, "admission plugin \"PodSecurity\" is configured twice");
+    assert_eq!(
+        twice,
+        "admission plugin \"PodSecurity\" is configured twice"
+    );
 }
 
 #[test]
 fn another_kind_of_file_is_refused_except_the_oldest_one() {
     let why = parse("apiVersion: v1\nkind: Pod\n").expect_err("it is a Pod");
-    assert!(why.starts_with("no kind \"Pod\" is registered for version \"v1\""), "{why}");
-    assert!(plugins("{name: PodSecurity, paht: x}").expect_err("a slip").contains("unknown field"));
+    assert!(
+        why.starts_with("no kind \"Pod\" is registered for version \"v1\""),
+        "{why}"
+    );
+    assert!(
+        plugins("{name: PodSecurity, paht: x}")
+            .expect_err("a slip")
+            .contains("unknown field")
+    );
     let old = parse("podNodeSelectorPluginConfig: {clusterDefaultNodeSelector: a=b}\n");
     let old = old.expect("it is valid");
     assert_ne!(old.node_selectors, Arc::default());

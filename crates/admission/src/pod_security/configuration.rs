@@ -60,9 +60,19 @@ impl PodSecurityConfig {
         } = document.of_kinds(&KINDS)?;
         let mut errors = Vec::new();
         let policy = Policy {
-            enforce: read(&mut errors, "enforce", &defaults.enforce, &defaults.enforce_version),
+            enforce: read(
+                &mut errors,
+                "enforce",
+                &defaults.enforce,
+                &defaults.enforce_version,
+            ),
             warn: read(&mut errors, "warn", &defaults.warn, &defaults.warn_version),
-            audit: read(&mut errors, "audit", &defaults.audit, &defaults.audit_version),
+            audit: read(
+                &mut errors,
+                "audit",
+                &defaults.audit,
+                &defaults.audit_version,
+            ),
         };
         let at = |name: &str| FieldPath::new("exemptions").child(name);
         let Exemptions {
@@ -71,9 +81,16 @@ impl PodSecurityConfig {
             runtime_classes,
         } = exemptions;
         check(&mut errors, &namespaces, &at("namespaces"), dns1123_label);
-        check(&mut errors, &runtime_classes, &at("runtimeClasses"), dns1123_subdomain);
+        check(
+            &mut errors,
+            &runtime_classes,
+            &at("runtimeClasses"),
+            dns1123_subdomain,
+        );
         check(&mut errors, &usernames, &at("usernames"), |it| {
-            let empty = it.is_empty().then(|| "username must not be empty".to_owned());
+            let empty = it
+                .is_empty()
+                .then(|| "username must not be empty".to_owned());
             empty.into_iter().collect()
         });
         DocumentError::unless_empty(&errors)?;
@@ -199,7 +216,10 @@ mod tests {
         let expected = "baseline:v1.30 privileged:latest restricted:latest";
         assert_eq!(shown(&[]), (expected.to_owned(), 0));
         let expected = "privileged:v1.30 privileged:latest privileged:latest";
-        assert_eq!(shown(&[("enforce", "privileged"), ("warn", "x")]), (expected.to_owned(), 1));
+        assert_eq!(
+            shown(&[("enforce", "privileged"), ("warn", "x")]),
+            (expected.to_owned(), 1)
+        );
     }
 
     #[test]
@@ -234,6 +254,10 @@ mod tests {
         );
         let twice = parse("exemptions: {usernames: [a, a]}").expect_err("wrong");
         assert_eq!(twice, "exemptions.usernames[1]: Duplicate value: \"a\"");
-        assert!(parse("default: {}").expect_err("a slip").contains("unknown field"));
+        assert!(
+            parse("default: {}")
+                .expect_err("a slip")
+                .contains("unknown field")
+        );
     }
 }

@@ -186,7 +186,10 @@ mod tests {
         let configured = "podNodeSelectorPluginConfig: {clusterDefaultNodeSelector: a=b, ns: c=d}";
         let selectors = NodeSelectors::parse(document(configured)).expect("it is valid");
         assert_eq!(selectors.default, Labels::from([("a".into(), "b".into())]));
-        assert_eq!(selectors.permitted["ns"], Labels::from([("c".into(), "d".into())]));
+        assert_eq!(
+            selectors.permitted["ns"],
+            Labels::from([("c".into(), "d".into())])
+        );
         let wrong = NodeSelectors::parse(document("podNodeSelectorPluginConfig: {ns: c}"));
         let why = "the selector of \"ns\": invalid selector: [c]";
         assert_eq!(wrong.expect_err("it is invalid").to_string(), why);

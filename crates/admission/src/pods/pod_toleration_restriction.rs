@@ -8,8 +8,8 @@ use super::tolerations::{includes, merge};
 use crate::configuration::{Document, DocumentError};
 use crate::quality_of_service::is_best_effort;
 use kubist_api::core::v1::{Pod, PodSpec, Toleration};
-use kubist_apimachinery::{FieldError, FieldPath, Status};
 use kubist_apimachinery::wire::{DecodeContext, merge_json};
+use kubist_apimachinery::{FieldError, FieldPath, Status};
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
 use serde::Deserialize;
@@ -162,10 +162,7 @@ fn is_of_best_effort(pod: &Pod) -> bool {
 }
 
 /// Returns the tolerations in an annotation of the namespace; none if it has no such annotation.
-async fn listed(
-    attributes: &Attributes<'_>,
-    key: &str,
-) -> Result<Option<Vec<Toleration>>, Status> {
+async fn listed(attributes: &Attributes<'_>, key: &str) -> Result<Option<Vec<Toleration>>, Status> {
     let Some(text) = of_namespace(attributes, key).await? else {
         return Ok(None);
     };

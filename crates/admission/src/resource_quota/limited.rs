@@ -151,5 +151,10 @@ fn uses_more(quotas: &[&ResourceQuota], request: &Request<'_>, usage: &Usage) ->
 /// Returns a scope as Go prints it.
 fn shown(it: &ScopedResourceSelectorRequirement) -> String {
     let values: Vec<&str> = it.values.iter().map(Str::as_str).collect();
-    format!("{{{} {} [{}]}}", it.scope_name, it.operator, values.join(" "))
+    format!(
+        "{{{} {} [{}]}}",
+        it.scope_name,
+        it.operator,
+        values.join(" ")
+    )
 }

@@ -42,7 +42,10 @@ async fn namespaces_without_labels_have_the_configured_level() {
     assert!(message.starts_with(begin), "{message}");
     let (_, warnings) = fixture.create_warned(PODS, pod("q", json!({}))).await;
     let warned = "would violate PodSecurity \"restricted:latest\"";
-    assert!(warnings.iter().any(|it| it.starts_with(warned)), "{warnings:?}");
+    assert!(
+        warnings.iter().any(|it| it.starts_with(warned)),
+        "{warnings:?}"
+    );
 }
 
 #[tokio::test]
@@ -60,12 +63,17 @@ async fn what_is_exempt_is_not_checked() {
     let (_, warnings) = fixture.create_warned(NAMESPACES, namespace).await;
     assert_eq!(
         warnings,
-        ["namespace \"system\" is exempt from Pod Security, and the policy \
-          (enforce=restricted:latest, warn=restricted:latest) will be ignored"]
+        [
+            "namespace \"system\" is exempt from Pod Security, and the policy \
+          (enforce=restricted:latest, warn=restricted:latest) will be ignored"
+        ]
     );
     let mut pod = privileged("p");
     pod["metadata"]["namespace"] = "system".into();
-    fixture.create(PODS, pod).await.expect("the namespace is exempt");
+    fixture
+        .create(PODS, pod)
+        .await
+        .expect("the namespace is exempt");
     let refused = fixture.create(PODS, privileged("q")).await;
     assert_eq!(refused.expect_err("nobody else is").code, 403);
 }
@@ -123,7 +131,10 @@ async fn namespaces_without_annotations_have_the_configured_tolerations() {
     let created = created.expect("it is permitted");
     let tolerations = created["spec"]["tolerations"].as_array();
     let gpu = json!({"key": "gpu", "operator": "Exists"});
-    assert!(tolerations.is_some_and(|it| it.contains(&gpu)), "{tolerations:?}");
+    assert!(
+        tolerations.is_some_and(|it| it.contains(&gpu)),
+        "{tolerations:?}"
+    );
     let mut other = pod("q", json!({}));
     other["spec"]["tolerations"] = json!([{"key": "x", "operator": "Exists"}]);
     let refused = fixture.create(PODS, other).await;
@@ -160,8 +171,17 @@ async fn limited_resources_need_a_quota_that_covers_them() {
     );
     let hard = json!({"cpu": "5", "requests.cpu": "5"});
     let mut quota = json!({"metadata": {"name": "q"}, "spec": {"hard": hard}});
-    fixture.create(QUOTAS, quota.clone()).await.expect("it is valid");
+    fixture
+        .create(QUOTAS, quota.clone())
+        .await
+        .expect("it is valid");
     quota["status"] = json!({"hard": hard, "used": {"cpu": "0", "requests.cpu": "0"}});
-    fixture.put(QUOTAS, "status", quota).await.expect("it is valid");
-    fixture.create(PODS, pod("p", cpu)).await.expect("it is covered");
+    fixture
+        .put(QUOTAS, "status", quota)
+        .await
+        .expect("it is valid");
+    fixture
+        .create(PODS, pod("p", cpu))
+        .await
+        .expect("it is covered");
 }

@@ -56,6 +56,9 @@ impl AuditCounters {
 
     pub(crate) fn errors(&self) -> Vec<(&'static str, u64)> {
         let errors = self.errors.lock();
-        errors.iter().map(|(plugin, lost)| (*plugin, *lost)).collect()
+        errors
+            .iter()
+            .map(|(plugin, lost)| (*plugin, *lost))
+            .collect()
     }
 }

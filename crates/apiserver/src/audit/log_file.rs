@@ -291,8 +291,7 @@ mod tests {
         let path = folder.path().join("audit.log");
         for _ in 0..2 {
             let mut log = LogFile::open(&path, 0).expect("it opens");
-            log.write(&["a".into(), "b".into()])
-                .expect("there is room");
+            log.write(&["a".into(), "b".into()]).expect("there is room");
         }
         assert_eq!(lines(&path), ["a", "b", "a", "b"]);
         let nowhere = folder.path().join("none").join("audit.log");

@@ -44,10 +44,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn start(
-        backends: Vec<Backend>,
-        counters: &Arc<AuditCounters>,
-    ) -> io::Result<Self> {
+    pub(super) fn start(backends: Vec<Backend>, counters: &Arc<AuditCounters>) -> io::Result<Self> {
         let waits = backends.iter().any(|it| it.mode.is_blocking());
         let strict = backends.iter().any(|it| it.mode == Mode::BlockingStrict);
         let outlets: io::Result<Vec<Outlet>> = backends

@@ -120,7 +120,10 @@ impl Outlet {
     /// Returns the event as JSON, without its bodies if it is too large; none if it still is.
     fn fitting<'a>(&self, event: &'a Rendered) -> Option<&'a Arc<str>> {
         // As upstream, which counts the end of the line.
-        let fits = |it: &Arc<str>| self.truncation.is_none_or(|most| it.len() < most.event_bytes);
+        let fits = |it: &Arc<str>| {
+            self.truncation
+                .is_none_or(|most| it.len() < most.event_bytes)
+        };
         let whole = event.whole();
         if fits(whole) {
             return Some(whole);

@@ -15,7 +15,12 @@ const OF_PLUGIN: &[&str] = &["name", "operation", "rejected", "type"];
 const OF_CALL: &[&str] = &["code", "name", "operation", "rejected", "type"];
 const OF_REJECTION: &[&str] = &["error_type", "name", "operation", "rejection_code", "type"];
 const OF_WEBHOOK: &[&str] = &["name", "type"];
-const OF_CHECK: &[&str] = &["enforcement_action", "error_type", "policy", "policy_binding"];
+const OF_CHECK: &[&str] = &[
+    "enforcement_action",
+    "error_type",
+    "policy",
+    "policy_binding",
+];
 const OF_MUTATION: &[&str] = &["error_type", "policy", "policy_binding"];
 
 /// Returns the families of the plugins of a registry.

@@ -132,7 +132,9 @@ impl FlowMetrics {
     /// Returns everything.
     pub(crate) fn flows(&self) -> Vec<NamedFlow> {
         let flows = self.flows.iter();
-        flows.map(|(names, flow)| (names.clone(), Arc::clone(flow))).collect()
+        flows
+            .map(|(names, flow)| (names.clone(), Arc::clone(flow)))
+            .collect()
     }
 }
 

@@ -234,7 +234,9 @@ impl Service {
             let response = async {
                 let authorization = &self.context.authorization;
                 let counted = Some(access);
-                authorization.check(asked, audit.as_deref(), counted).await?;
+                authorization
+                    .check(asked, audit.as_deref(), counted)
+                    .await?;
                 let routed = self.route(cx, incoming, &reservation, &route, body, audit.clone());
                 let routed = pin!(routed);
                 CpuBound::new(routed, || cx.long_work()).await

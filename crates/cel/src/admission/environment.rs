@@ -35,8 +35,7 @@ pub struct Uses {
 static STORED: LazyLock<Environment> = LazyLock::new(|| of_version(Version::STORED));
 static NEW: LazyLock<Environment> = LazyLock::new(|| of_version(Version::minor(35)));
 /// What has neither objects nor parameters, whose types differ.
-static WITHOUT_OBJECTS: LazyLock<Environment> =
-    LazyLock::new(|| without_objects(Version::STORED));
+static WITHOUT_OBJECTS: LazyLock<Environment> = LazyLock::new(|| without_objects(Version::STORED));
 
 fn of_version(version: Version) -> Environment {
     without_objects(version).extend([(OBJECT, Type::Dyn), (OLD_OBJECT, Type::Dyn)])

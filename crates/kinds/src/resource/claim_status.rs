@@ -41,12 +41,7 @@ impl KindStrategy for ResourceClaimsStatus {
     type Kind = ResourceClaim;
 
     /// What drivers said of devices that are no longer allocated is dropped, as upstream.
-    fn prepare_for_update(
-        &self,
-        _: &RequestContext,
-        new: &mut ResourceClaim,
-        old: &ResourceClaim,
-    ) {
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut ResourceClaim, old: &ResourceClaim) {
         let before = old.status.clone();
         let mut gone = allocated(&before);
         let now = new.status.clone();
@@ -95,17 +90,11 @@ fn id_of(of: &AllocatedDeviceStatus) -> DeviceId<'_> {
 }
 
 /// Returns the allocated devices.
-fn allocated(of: &ResourceClaimStatus) -> BTreeSet<DeviceId<'_>> {
+fn allocated<'a>(of: &'a ResourceClaimStatus) -> BTreeSet<DeviceId<'a>> {
     let results = of.allocation.iter().flat_map(|it| &it.devices.results);
-    let id = |it| {
-        let DeviceRequestAllocationResult {
-            driver,
-            pool,
-            device,
-            share_id,
-            ..
-        } = it;
-        DeviceId::new((driver, pool, device), share_id.as_ref())
+    let id = |it: &'a DeviceRequestAllocationResult| {
+        let device = (&it.driver, &it.pool, &it.device);
+        DeviceId::new(device, it.share_id.as_ref())
     };
     results.map(id).collect()
 }
@@ -174,8 +163,16 @@ fn check_device(
 
 fn check_network(errors: &mut Errors, network: &NetworkDeviceData, path: &FieldPath) {
     for (field, text, max) in [
-        ("interfaceName", &network.interface_name, INTERFACE_BYTES_MAX),
-        ("hardwareAddress", &network.hardware_address, HARDWARE_BYTES_MAX),
+        (
+            "interfaceName",
+            &network.interface_name,
+            INTERFACE_BYTES_MAX,
+        ),
+        (
+            "hardwareAddress",
+            &network.hardware_address,
+            HARDWARE_BYTES_MAX,
+        ),
     ] {
         if text.len() > max {
             errors.push(FieldError::too_long(&path.child(field), max));
@@ -267,7 +264,10 @@ fn check_result(
     check_pool(errors, &result.pool, &path.child("pool"));
     let at = path.child("device");
     rules::text(errors, &result.device, &at, validate_name::dns1123_label);
-    let bound = (&*result.binding_conditions, &*result.binding_failure_conditions);
+    let bound = (
+        &*result.binding_conditions,
+        &*result.binding_failure_conditions,
+    );
     check_binding(errors, bound, path);
     if let Some(share) = &result.share_id {
         check_share(errors, share, &path.child("shareID"));
@@ -275,15 +275,22 @@ fn check_result(
 }
 
 fn check_binding(errors: &mut Errors, (bound, failed): (&[Str], &[Str]), path: &FieldPath) {
-    let (of_bound, of_failed) =
-        (path.child("bindingConditions"), path.child("bindingFailureConditions"));
+    let (of_bound, of_failed) = (
+        path.child("bindingConditions"),
+        path.child("bindingFailureConditions"),
+    );
     for (names, at) in [(bound, &of_bound), (failed, &of_failed)] {
         if names.len() > BINDING_MAX {
             at_most(errors, names.len(), BINDING_MAX, at);
             continue;
         }
         for (index, name) in names.iter().enumerate() {
-            rules::text(errors, name, &at.index(index), validate_name::qualified_name);
+            rules::text(
+                errors,
+                name,
+                &at.index(index),
+                validate_name::qualified_name,
+            );
         }
     }
     for ((index, name), twice) in bound.iter().enumerate().zip(rules::repeats(bound)) {

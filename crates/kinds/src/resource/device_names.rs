@@ -109,7 +109,11 @@ mod tests {
             share("x"),
             ["x: Invalid value: \"x\": error validating uid: invalid UUID length: 1"]
         );
-        for other in [id.to_uppercase(), format!("urn:uuid:{id}"), format!("{{{id}}}")] {
+        for other in [
+            id.to_uppercase(),
+            format!("urn:uuid:{id}"),
+            format!("{{{id}}}"),
+        ] {
             let [why] = &share(&other)[..] else {
                 panic!("{other}");
             };

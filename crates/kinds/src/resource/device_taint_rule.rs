@@ -137,8 +137,10 @@ mod tests {
         let errors = DeviceTaintRules.validate(&wrong);
         assert_eq!(
             said(&errors),
-            ["spec.taint.effect: Unsupported value: \"Maybe\": supported values: \"NoExecute\", \
-              \"NoSchedule\", \"None\""]
+            [
+                "spec.taint.effect: Unsupported value: \"Maybe\": supported values: \"NoExecute\", \
+              \"NoSchedule\", \"None\""
+            ]
         );
         assert_eq!(DeviceTaintRules.validate_update(&wrong, &wrong), []);
         let none = DeviceTaintRules.validate(&rule(&json!({"key": "a"}), &json!({})));

@@ -99,7 +99,12 @@ pub(super) fn check_request_name(
 }
 
 /// Checks the requests that a constraint or a configuration refers to.
-pub(super) fn check_names(errors: &mut Errors, used: &[Str], known: &BTreeSet<String>, path: &FieldPath) {
+pub(super) fn check_names(
+    errors: &mut Errors,
+    used: &[Str],
+    known: &BTreeSet<String>,
+    path: &FieldPath,
+) {
     at_most(errors, used.len(), ITEMS_MAX, path);
     let twice = rules::repeats(used);
     for ((index, name), twice) in used.iter().enumerate().zip(twice) {

@@ -25,7 +25,11 @@ async fn defaults_of_pod_security_are_in_a_file_of_their_own() {
     let folder = folder.path();
     std::fs::create_dir(folder.join("etc")).unwrap();
     let plugin = "- {name: PodSecurity, path: security.yaml}";
-    write(folder, "etc/admission.yaml", &[&HEAD[..], &[plugin]].concat());
+    write(
+        folder,
+        "etc/admission.yaml",
+        &[&HEAD[..], &[plugin]].concat(),
+    );
     let security = [
         "apiVersion: pod-security.admission.config.k8s.io/v1",
         "kind: PodSecurityConfiguration",
@@ -33,7 +37,10 @@ async fn defaults_of_pod_security_are_in_a_file_of_their_own() {
         "exemptions: {namespaces: [kube-system]}",
     ];
     write(folder, "etc/security.yaml", &security);
-    let served = Served::start(folder, &["--controllers=none", OPTION, "etc/admission.yaml"]);
+    let served = Served::start(
+        folder,
+        &["--controllers=none", OPTION, "etc/admission.yaml"],
+    );
     let client = kubist::infer_with(&Options {
         file: Some(served.kubeconfig.clone()),
         ..Options::default()

@@ -150,9 +150,19 @@ fn a_server_posts_what_its_policy_says_and_the_rest_when_it_ends() {
     let stages: Vec<&Value> = events.iter().map(|it| &it["stage"]).collect();
     assert_eq!(stages, ["RequestReceived", "ResponseComplete"]);
     let log = std::fs::read_to_string(folder.path().join("audit.log")).unwrap();
-    let mut lines = log.lines().filter(|it| it.contains("uri=\"/api/v1/namespaces\""));
-    assert!(lines.next().is_some_and(|it| it.ends_with("response=\"<deferred>\"")));
-    assert!(lines.next().is_some_and(|it| it.ends_with("response=\"200\"")));
+    let mut lines = log
+        .lines()
+        .filter(|it| it.contains("uri=\"/api/v1/namespaces\""));
+    assert!(
+        lines
+            .next()
+            .is_some_and(|it| it.ends_with("response=\"<deferred>\""))
+    );
+    assert!(
+        lines
+            .next()
+            .is_some_and(|it| it.ends_with("response=\"200\""))
+    );
 }
 
 #[test]
@@ -169,11 +179,24 @@ fn options_that_cannot_be_used_are_refused() {
     let policy = "--audit-policy-file=policy.yaml";
     for (options, expected) in [
         (&[] as &[&str], "--audit-policy-file is missing"),
-        (&[policy, "--audit-log-mode=slow"], "invalid audit log mode slow"),
-        (&[policy, "--audit-log-format=xml"], "invalid audit log format xml"),
-        (&[policy, "--audit-log-version=audit.k8s.io/v1beta1"], "invalid group version"),
         (
-            &[policy, "--audit-log-mode=batch", "--audit-log-batch-buffer-size=0"],
+            &[policy, "--audit-log-mode=slow"],
+            "invalid audit log mode slow",
+        ),
+        (
+            &[policy, "--audit-log-format=xml"],
+            "invalid audit log format xml",
+        ),
+        (
+            &[policy, "--audit-log-version=audit.k8s.io/v1beta1"],
+            "invalid group version",
+        ),
+        (
+            &[
+                policy,
+                "--audit-log-mode=batch",
+                "--audit-log-batch-buffer-size=0",
+            ],
             "invalid audit batch log buffer size 0, must be a positive number",
         ),
         (
@@ -186,5 +209,8 @@ fn options_that_cannot_be_used_are_refused() {
     }
     let options = ["serve", policy, "--audit-webhook-config-file=none.yaml"];
     let error = fail(folder.path(), &options, b"");
-    assert!(error.contains("initializing audit webhook") && error.contains("none.yaml"), "{error}");
+    assert!(
+        error.contains("initializing audit webhook") && error.contains("none.yaml"),
+        "{error}"
+    );
 }

@@ -97,7 +97,10 @@ async fn expressions_are_checked_against_definitions() {
     definitions.create(&definition).await.unwrap();
     let is_served = async || {
         let served = server.client().discover().await.unwrap();
-        served.resources().iter().any(|it| &*it.resource.plural == "crontabs")
+        served
+            .resources()
+            .iter()
+            .any(|it| &*it.resource.plural == "crontabs")
     };
     timeout(PATIENCE, async {
         while !is_served().await {
@@ -117,9 +120,18 @@ async fn expressions_are_checked_against_definitions() {
     };
     assert_eq!(
         (first, second),
-        ("spec.validations[1].expression", "spec.validations[2].expression")
+        (
+            "spec.validations[1].expression",
+            "spec.validations[2].expression"
+        )
     );
-    assert!(overload.starts_with("example.com/v1, Kind=CronTab: ERROR"), "{overload}");
-    assert!(undefined.contains("undefined field 'maxRetries'"), "{undefined}");
+    assert!(
+        overload.starts_with("example.com/v1, Kind=CronTab: ERROR"),
+        "{overload}"
+    );
+    assert!(
+        undefined.contains("undefined field 'maxRetries'"),
+        "{undefined}"
+    );
     server.shutdown().await;
 }

@@ -183,7 +183,11 @@ mod tests {
         let spec = json!({"validations": [{"expression": "object.nope"}]});
         let warnings = found(&spec, &kinds);
         assert_eq!(warnings.len(), 1);
-        let of = |kind: &str| warnings[0].1.contains(&format!("apps/v1, Kind={kind}: ERROR"));
+        let of = |kind: &str| {
+            warnings[0]
+                .1
+                .contains(&format!("apps/v1, Kind={kind}: ERROR"))
+        };
         assert!(of("Deployment") && of("ReplicaSet") && warnings[0].1.contains("\n\n"));
     }
 }

@@ -106,7 +106,10 @@ impl<'a> Declarer<'a> {
         is_resource: bool,
         name: &str,
     ) -> Option<Arc<Declared>> {
-        if let Some(values) = schema.get("additionalProperties").filter(|it| it.is_object()) {
+        if let Some(values) = schema
+            .get("additionalProperties")
+            .filter(|it| it.is_object())
+        {
             let values = self.declare(values, is_embedded(values), &format!("{name}.@elem"))?;
             return of(Kind::Map(values));
         }
@@ -133,7 +136,9 @@ impl<'a> Declarer<'a> {
         let is = |schema: &Value, wanted: &str| schema["type"] == *wanted;
         let properties = &schema["properties"];
         let metadata = &properties["metadata"];
-        let metadata = reference(metadata).and_then(|it| self.schemas.get(it)).unwrap_or(metadata);
+        let metadata = reference(metadata)
+            .and_then(|it| self.schemas.get(it))
+            .unwrap_or(metadata);
         let names = &metadata["properties"];
         is(&properties["kind"], "string")
             && is(&properties["apiVersion"], "string")
@@ -202,7 +207,16 @@ mod tests {
         // As every resource, it has the fields that name it.
         assert_eq!(
             names,
-            ["apiVersion", "at", "kind", "many", "metadata", "next", "port", "size"]
+            [
+                "apiVersion",
+                "at",
+                "kind",
+                "many",
+                "metadata",
+                "next",
+                "port",
+                "size"
+            ]
         );
         let kind = |name: &str| &object.field(name).expect("it is there").declared.kind;
         assert!(matches!(kind("next"), Kind::Object(it) if it.fields().is_empty()));

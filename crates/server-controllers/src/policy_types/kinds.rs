@@ -26,7 +26,10 @@ pub(super) fn checked_kinds(
 /// Returns the kind of a policy's parameters, if it has some.
 pub(super) fn param_kind(policy: &ValidatingAdmissionPolicy) -> Option<GroupVersionKind> {
     let of = policy.spec.param_kind.as_deref()?;
-    let (group, version) = of.api_version.split_once('/').unwrap_or(("", &of.api_version));
+    let (group, version) = of
+        .api_version
+        .split_once('/')
+        .unwrap_or(("", &of.api_version));
     Some(GroupVersionKind {
         group: group.into(),
         version: version.into(),

@@ -14,7 +14,10 @@ async fn lines(world: &mut World) -> Vec<String> {
 async fn check(world: &mut World, expected: &[&str]) {
     let lines = lines(world).await;
     for line in expected {
-        assert!(lines.iter().any(|it| it == line), "{line} is not in {lines:#?}");
+        assert!(
+            lines.iter().any(|it| it == line),
+            "{line} is not in {lines:#?}"
+        );
     }
 }
 
@@ -38,8 +41,12 @@ async fn calls_of_webhooks_are_counted_by_what_came_of_them() {
     let by = "name=\"a.example.com\",operation=\"CREATE\"";
     let down = "name=\"down.example.com\",operation=\"CREATE\"";
     let expected = [
-        of(&format!("request_total{{code=\"200\",{by},rejected=\"false\",type=\"validating\"}} 1")),
-        of(&format!("request_total{{code=\"403\",{by},rejected=\"true\",type=\"validating\"}} 1")),
+        of(&format!(
+            "request_total{{code=\"200\",{by},rejected=\"false\",type=\"validating\"}} 1"
+        )),
+        of(&format!(
+            "request_total{{code=\"403\",{by},rejected=\"true\",type=\"validating\"}} 1"
+        )),
         of(&format!(
             "request_total{{code=\"503\",{down},rejected=\"false\",type=\"validating\"}} 2"
         )),
@@ -60,9 +67,16 @@ async fn calls_of_webhooks_are_counted_by_what_came_of_them() {
     let lines = lines(&mut world).await;
     let steps = "apiserver_admission_step_admission_duration_seconds_count";
     let of_step = |it: &&String| it.starts_with(steps) && it.contains("type=\"validate\"");
-    assert!(lines.iter().filter(of_step).any(|it| it.contains("rejected=\"true\"")));
+    assert!(
+        lines
+            .iter()
+            .filter(of_step)
+            .any(|it| it.contains("rejected=\"true\""))
+    );
     // A plugin that only judges has no other step.
-    let mut own = lines.iter().filter(|it| it.contains("\"ValidatingAdmissionWebhook\""));
+    let mut own = lines
+        .iter()
+        .filter(|it| it.contains("\"ValidatingAdmissionWebhook\""));
     assert!(own.all(|it| !it.contains("type=\"admit\"")));
     world.server.shutdown().await;
 }

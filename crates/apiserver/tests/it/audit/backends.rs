@@ -54,7 +54,9 @@ impl AuditSink for Stuck {
 async fn metric(admin: &mut Client, line: &str) -> bool {
     let scraped = admin.get("/metrics").await;
     assert_eq!(scraped.code, 200);
-    String::from_utf8_lossy(&scraped.bytes).lines().any(|it| it == line)
+    String::from_utf8_lossy(&scraped.bytes)
+        .lines()
+        .any(|it| it == line)
 }
 
 #[tokio::test]
@@ -94,7 +96,10 @@ async fn a_request_goes_on_if_its_event_need_not_be_written() {
 #[tokio::test]
 async fn a_full_buffer_drops_events_and_requests_do_not_wait() {
     let (sink, kept, gate) = stuck();
-    let (fast, rest) = (Kept::default(), "{level: Request, omitStages: [RequestReceived]}");
+    let (fast, rest) = (
+        Kept::default(),
+        "{level: Request, omitStages: [RequestReceived]}",
+    );
     let small = Batch {
         buffer_events: 2,
         batch_events: 1,
@@ -116,7 +121,12 @@ async fn a_full_buffer_drops_events_and_requests_do_not_wait() {
     drop(admin);
     let all = events(server, &fast, MAPS).await;
     assert_eq!(all.len(), 10, "the other backend has them all");
-    let names: Vec<_> = kept.0.lock().iter().map(|it| it["objectRef"]["name"].clone()).collect();
+    let names: Vec<_> = kept
+        .0
+        .lock()
+        .iter()
+        .map(|it| it["objectRef"]["name"].clone())
+        .collect();
     // One was being written, and two were in the buffer.
     assert_eq!(names, ["m0", "m1", "m2"]);
 }

@@ -31,13 +31,18 @@ fn a_device_is_allocated_for_a_request_of_the_claim() {
     assert_eq!(said(&right, &json!({})), [""; 0]);
     assert_eq!(
         said(&allocation(&[result("other")]), &json!({})),
-        ["status.allocation.devices.results[0].request: Invalid value: \"other\": must be the \
+        [
+            "status.allocation.devices.results[0].request: Invalid value: \"other\": must be the \
           name of a request in the claim or the name of a request and a subrequest separated by \
-          '/'"]
+          '/'"
+        ]
     );
     let changed = said(&allocation(&[result("gpu"), result("gpu")]), &right);
     assert_eq!(changed.len(), 1);
-    assert!(changed[0].starts_with("status.allocation: Invalid value: {"), "{changed:?}");
+    assert!(
+        changed[0].starts_with("status.allocation: Invalid value: {"),
+        "{changed:?}"
+    );
     assert!(changed[0].ends_with(": field is immutable"), "{changed:?}");
 }
 

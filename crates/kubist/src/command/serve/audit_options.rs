@@ -40,11 +40,7 @@ pub(super) struct AuditOptions {
     )]
     log_maxbackup: u32,
     /// For how many days renamed audit logs are kept; 0: for ever
-    #[arg(
-        long = "audit-log-maxage",
-        value_name = "DAYS",
-        default_value_t = 366
-    )]
+    #[arg(long = "audit-log-maxage", value_name = "DAYS", default_value_t = 366)]
     log_maxage: u32,
     /// Compress renamed audit logs with gzip
     #[arg(
@@ -146,7 +142,9 @@ impl AuditOptions {
             let files = usize::try_from(self.log_maxbackup).unwrap_or(usize::MAX);
             let age = DAY.checked_mul(self.log_maxage).filter(|it| !it.is_zero());
             let log = LogFile::open(path, bytes)?;
-            log.keep_files(files).keep_for(age).compress(self.log_compress)
+            log.keep_files(files)
+                .keep_for(age)
+                .compress(self.log_compress)
         };
         let log = Backend::new(log).with_mode(mode).with_format(format);
         Ok(log.with_truncation(truncation))

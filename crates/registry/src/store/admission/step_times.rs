@@ -57,9 +57,9 @@ impl StepTimes {
             let operations = OPERATIONS.iter();
             operations.flat_map(|it| [(*step, *it, false), (*step, *it, true)])
         });
-        let counted = all.zip(&self.0).map(|((step, operation, rejected), times)| {
-            (step, operation, rejected, times.state())
-        });
+        let counted = all
+            .zip(&self.0)
+            .map(|((step, operation, rejected), times)| (step, operation, rejected, times.state()));
         counted.filter(|(.., times)| times.count() > 0)
     }
 }
