@@ -18,6 +18,14 @@ impl AdmissionPlugin for AlwaysAdmit {
         "AlwaysAdmit"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn handles(&self, _target: &Target<'_>) -> bool {
         false
     }

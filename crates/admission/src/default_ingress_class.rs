@@ -20,6 +20,10 @@ impl AdmissionPlugin for DefaultIngressClass {
         "DefaultIngressClass"
     }
 
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&[("networking.k8s.io", "ingresses")])
     }

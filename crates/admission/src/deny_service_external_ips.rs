@@ -15,6 +15,10 @@ impl AdmissionPlugin for DenyServiceExternalIps {
         "DenyServiceExternalIPs"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&[("", "services")])
     }

@@ -20,6 +20,8 @@ mod aggregate;
 mod always;
 mod amounts;
 mod certificates;
+mod configuration;
+mod counted;
 mod default_class;
 mod default_ingress_class;
 mod deny_service_external_ips;
@@ -39,9 +41,12 @@ mod resource_quota;
 mod service_account;
 mod storage;
 mod taint_nodes_by_condition;
+mod unprivileged;
 
+pub use configuration::{AdmissionConfiguration, AdmissionConfigurationError};
 pub use plugins::{PluginError, PluginSelection};
 pub use quota_controller::run_quotas;
+pub use unprivileged::Unprivileged;
 
 mod asked;
 mod expressions;
@@ -51,6 +56,9 @@ mod reinvoked;
 mod webhook;
 
 pub use policy::{
-    MutatingPolicies, ParamResource, ParamSource, PolicyParts, PolicyTable, ValidatingPolicies,
+    MutatingPolicies, ParamResource, ParamSource, PolicyMetrics, PolicyParts, PolicyTable,
+    ValidatingPolicies,
 };
-pub use webhook::{MutatingWebhooks, ValidatingWebhooks, WebhookParts, WebhookTable};
+pub use webhook::{
+    MutatingWebhooks, ValidatingWebhooks, WebhookMetrics, WebhookParts, WebhookTable,
+};

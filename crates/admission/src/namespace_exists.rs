@@ -13,6 +13,10 @@ impl AdmissionPlugin for NamespaceExists {
         "NamespaceExists"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn handles(&self, target: &Target<'_>) -> bool {
         target.operation != Operation::Connect
             && !target.namespace.is_empty()

@@ -37,6 +37,10 @@ impl AdmissionPlugin for NodeRestriction {
         "NodeRestriction"
     }
 
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&RESOURCES)
     }

@@ -19,6 +19,10 @@ impl AdmissionPlugin for OwnerReferencesPermissionEnforcement {
         "OwnerReferencesPermissionEnforcement"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn handles(&self, target: &Target<'_>) -> bool {
         let writes = matches!(target.operation, Operation::Create | Operation::Update);
         // The status of Pods cannot change owners.

@@ -2,6 +2,7 @@
 
 use crate::always::{AlwaysAdmit, AlwaysDeny};
 use crate::certificates::{CertificateApproval, CertificateSigning, CertificateSubjectRestriction};
+use crate::configuration::AdmissionConfiguration;
 use crate::default_ingress_class::DefaultIngressClass;
 use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
@@ -28,14 +29,20 @@ use std::sync::Arc;
 /// What there is of a plugin.
 #[derive(Clone, Copy)]
 enum Source {
-    /// The plugin itself, which may ask an authorizer.
-    Built(fn(Arc<dyn Authorizer>) -> Arc<dyn AdmissionPlugin>),
+    /// The plugin itself.
+    Built(fn(&Parts<'_>) -> Arc<dyn AdmissionPlugin>),
     /// Its rules belong to the registry or to the kinds; they are always in force.
     Always,
     /// The server supplies it.
     Supplied,
     /// Its rules need something that this server does not have, or are not built.
     Missing,
+}
+
+/// What plugins are made of.
+struct Parts<'a> {
+    authorizer: &'a Arc<dyn Authorizer>,
+    configuration: &'a AdmissionConfiguration,
 }
 
 /// A plugin of upstream.
@@ -86,7 +93,7 @@ static PLUGINS: [Named; 41] = [
     ),
     off(
         "NodeRestriction",
-        Source::Built(|it| Arc::new(NodeRestriction(it))),
+        Source::Built(|it| Arc::new(NodeRestriction(Arc::clone(it.authorizer)))),
     ),
     on(
         "TaintNodesByCondition",
@@ -97,10 +104,17 @@ static PLUGINS: [Named; 41] = [
         Source::Built(|_| Arc::new(AlwaysPullImages)),
     ),
     off("ImagePolicyWebhook", Source::Missing),
-    on("PodSecurity", Source::Built(|_| Arc::new(PodSecurity))),
+    on(
+        "PodSecurity",
+        Source::Built(|it| Arc::new(PodSecurity(Arc::clone(&it.configuration.pod_security)))),
+    ),
     off(
         "PodNodeSelector",
-        Source::Built(|_| Arc::new(PodNodeSelector)),
+        Source::Built(|it| {
+            Arc::new(PodNodeSelector(Arc::clone(
+                &it.configuration.node_selectors,
+            )))
+        }),
     ),
     on("Priority", Source::Built(|_| Arc::new(Priority))),
     on(
@@ -109,7 +123,11 @@ static PLUGINS: [Named; 41] = [
     ),
     off(
         "PodTolerationRestriction",
-        Source::Built(|_| Arc::new(PodTolerationRestriction)),
+        Source::Built(|it| {
+            Arc::new(PodTolerationRestriction(Arc::clone(
+                &it.configuration.tolerations,
+            )))
+        }),
     ),
     off("EventRateLimit", Source::Missing),
     off(
@@ -127,7 +145,11 @@ static PLUGINS: [Named; 41] = [
     on("PodGroupProtection", Source::Missing),
     off(
         "OwnerReferencesPermissionEnforcement",
-        Source::Built(|it| Arc::new(OwnerReferencesPermissionEnforcement(it))),
+        Source::Built(|it| {
+            Arc::new(OwnerReferencesPermissionEnforcement(Arc::clone(
+                it.authorizer,
+            )))
+        }),
     ),
     on(
         "PersistentVolumeClaimResize",
@@ -136,11 +158,11 @@ static PLUGINS: [Named; 41] = [
     on("RuntimeClass", Source::Built(|_| Arc::new(RuntimeClass))),
     on(
         "CertificateApproval",
-        Source::Built(|it| Arc::new(CertificateApproval(it))),
+        Source::Built(|it| Arc::new(CertificateApproval(Arc::clone(it.authorizer)))),
     ),
     on(
         "CertificateSigning",
-        Source::Built(|it| Arc::new(CertificateSigning(it))),
+        Source::Built(|it| Arc::new(CertificateSigning(Arc::clone(it.authorizer)))),
     ),
     on("ClusterTrustBundleAttest", Source::Missing),
     on(
@@ -173,7 +195,10 @@ static PLUGINS: [Named; 41] = [
     on("MutatingAdmissionWebhook", Source::Supplied),
     on("ValidatingAdmissionPolicy", Source::Supplied),
     on("ValidatingAdmissionWebhook", Source::Supplied),
-    on("ResourceQuota", Source::Built(|_| Arc::new(ResourceQuota))),
+    on(
+        "ResourceQuota",
+        Source::Built(|it| Arc::new(ResourceQuota(Arc::clone(&it.configuration.limited)))),
+    ),
     off("AlwaysDeny", Source::Built(|_| Arc::new(AlwaysDeny))),
 ];
 
@@ -203,10 +228,11 @@ pub enum PluginError {
     Always(String),
 }
 
-/// Which plugins are enabled. The default is upstream's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which plugins are enabled, and their configurations. The default is upstream's.
+#[derive(Clone, Debug, PartialEq)]
 pub struct PluginSelection {
     names: BTreeSet<&'static str>,
+    configuration: AdmissionConfiguration,
 }
 
 impl Default for PluginSelection {
@@ -214,6 +240,7 @@ impl Default for PluginSelection {
         let enabled = PLUGINS.iter().filter(|it| it.by_default);
         Self {
             names: enabled.map(|it| it.name).collect(),
+            configuration: AdmissionConfiguration::default(),
         }
     }
 }
@@ -247,6 +274,13 @@ impl PluginSelection {
         Ok(selection)
     }
 
+    /// Configures the plugins. Those that are not enabled have no effect.
+    #[must_use]
+    pub fn with_configuration(mut self, configuration: AdmissionConfiguration) -> Self {
+        self.configuration = configuration;
+        self
+    }
+
     /// Reports whether a plugin of this name is enabled.
     pub fn is_enabled(&self, name: &str) -> bool {
         self.names.contains(name)
@@ -270,6 +304,10 @@ impl PluginSelection {
     ) -> AdmissionChain {
         let is_known = |it: &Arc<dyn AdmissionPlugin>| find(it.name()).is_some();
         let (known, own): (Vec<_>, Vec<_>) = supplied.into_iter().partition(is_known);
+        let parts = Parts {
+            authorizer,
+            configuration: &self.configuration,
+        };
         let mut chain = Vec::new();
         for plugin in &PLUGINS {
             if plugin.name == AFTER_OWN {
@@ -282,13 +320,18 @@ impl PluginSelection {
                 Some(supplied) => chain.push(Arc::clone(supplied)),
                 None => {
                     if let Source::Built(make) = plugin.source {
-                        chain.push(make(Arc::clone(authorizer)));
+                        chain.push(make(&parts));
                     }
                 }
             }
         }
         AdmissionChain::new(chain)
     }
+}
+
+/// Reports whether this server has a plugin; none if upstream has none of that name.
+pub(crate) fn is_available(name: &str) -> Option<bool> {
+    find(name).map(|it| !matches!(it.source, Source::Missing))
 }
 
 fn find(name: &str) -> Option<&'static Named> {

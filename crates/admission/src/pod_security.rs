@@ -5,6 +5,7 @@
 //! namespace whose labels change.
 
 mod checks;
+mod configuration;
 mod existing;
 mod level;
 mod subject;
@@ -12,17 +13,20 @@ mod template;
 mod wording;
 
 use self::checks::violations;
+pub(crate) use self::configuration::PodSecurityConfig;
 use self::level::{Level, LevelVersion, Policy};
 use self::subject::Subject;
+pub(crate) use self::template::of as template_of;
 use self::wording::Violation;
 use kubist_api::core::v1::{Container, Namespace, Pod};
 use kubist_apimachinery::{FieldError, GroupKind, Status};
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use std::sync::Arc;
 
 /// Enforces the levels of Pod security.
 #[derive(Debug)]
-pub(crate) struct PodSecurity;
+pub(crate) struct PodSecurity(pub(crate) Arc<PodSecurityConfig>);
 
 /// The resources with Pods or templates of Pods, and namespaces.
 const RESOURCES: [(&str, &str); 10] = [
@@ -55,6 +59,10 @@ impl AdmissionPlugin for PodSecurity {
         "PodSecurity"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&RESOURCES)
     }
@@ -71,31 +79,48 @@ impl AdmissionPlugin for PodSecurity {
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'_>) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(async move {
-            if attributes.target().is("", "namespaces") {
-                return check_namespace(attributes).await;
+            let (config, target) = (&*self.0, attributes.target());
+            if target.is("", "namespaces") {
+                return check_namespace(attributes, config).await;
             }
-            if attributes.target().is("", "pods") {
-                return check_pod(attributes).await;
+            if let Some(why) = config.exempts(target.namespace, &attributes.user().name) {
+                annotate(attributes, EXEMPT, why);
+                return Ok(());
             }
-            check_template(attributes).await
+            if target.is("", "pods") {
+                return check_pod(attributes, config).await;
+            }
+            check_template(attributes, config).await
         })
     }
 }
 
+/// The annotation about what is exempt.
+const EXEMPT: &str = "exempt";
+
 /// Refuses labels of a namespace that are none, and warns of Pods that violate a new level.
-async fn check_namespace(attributes: &Attributes<'_>) -> Result<(), Status> {
+async fn check_namespace(
+    attributes: &Attributes<'_>,
+    config: &PodSecurityConfig,
+) -> Result<(), Status> {
     let Some(namespace) = attributes.typed::<Namespace>() else {
         return Ok(());
     };
-    let (policy, errors) = Policy::of(&namespace.metadata.labels);
+    let labels = &namespace.metadata.labels;
+    let (policy, errors) = config.defaults.with(labels);
     let old = attributes.old_typed::<Namespace>();
-    let old = old.map(|it| Policy::of(&it.metadata.labels));
+    let old = old.map(|it| config.defaults.with(&it.metadata.labels));
     let same = old.as_ref().is_some_and(|(_, before)| errors == *before);
     if !errors.is_empty() && !same {
         let kind = GroupKind::new("", "Namespace");
         return Err(Status::invalid(&kind, attributes.target().name, &errors));
     }
+    let exempted = config.exempts_namespace(&namespace.metadata.name);
+    let exempted = exempted.then(|| config.ignored(&namespace.metadata.name, &policy, labels));
     let Some((before, _)) = old else {
+        if let Some(warning) = exempted.flatten() {
+            attributes.cx().warn(warning);
+        }
         return Ok(());
     };
     let (new, before) = (policy.enforce, before.enforce);
@@ -103,18 +128,21 @@ async fn check_namespace(attributes: &Attributes<'_>) -> Result<(), Status> {
     if new == before || new.level == Level::Privileged || relaxed {
         return Ok(());
     }
-    existing::warn(attributes, new).await;
+    match exempted {
+        Some(warning) => drop(warning.map(|it| attributes.cx().warn(it))),
+        None => existing::warn(attributes, config, new).await,
+    }
     Ok(())
 }
 
 /// Checks a Pod, unless an update changes nothing that matters.
-async fn check_pod(attributes: &Attributes<'_>) -> Result<(), Status> {
+async fn check_pod(attributes: &Attributes<'_>, config: &PodSecurityConfig) -> Result<(), Status> {
     let namespace = attributes.target().namespace;
     let missing =
         || Status::internal_error(format_args!("failed to lookup namespace {namespace:?}"));
     let found = attributes.objects().get("", "namespaces", "", namespace);
     let found = found.await.map_err(|_| missing())?.ok_or_else(missing)?;
-    let (policy, errors) = Policy::of(&found.meta().labels);
+    let (policy, errors) = config.defaults.with(&found.meta().labels);
     if errors.is_empty() && policy.is_privileged() {
         annotate(attributes, "enforce-policy", "privileged:latest");
         return Ok(());
@@ -124,6 +152,10 @@ async fn check_pod(attributes: &Attributes<'_>) -> Result<(), Status> {
     };
     let old = attributes.old_typed::<Pod>();
     if old.is_some_and(|old| !matters(pod, old)) {
+        return Ok(());
+    }
+    if config.exempts_class(&pod.spec) {
+        annotate(attributes, EXEMPT, "runtimeClass");
         return Ok(());
     }
     let subject = Subject::new(&pod.metadata, &pod.spec);
@@ -144,7 +176,10 @@ async fn check_pod(attributes: &Attributes<'_>) -> Result<(), Status> {
 }
 
 /// Warns of a template of Pods that would be refused.
-async fn check_template(attributes: &Attributes<'_>) -> Result<(), Status> {
+async fn check_template(
+    attributes: &Attributes<'_>,
+    config: &PodSecurityConfig,
+) -> Result<(), Status> {
     let namespace = attributes.target().namespace;
     let found = attributes.objects().get("", "namespaces", "", namespace);
     let Ok(Some(found)) = found.await else {
@@ -152,7 +187,7 @@ async fn check_template(attributes: &Attributes<'_>) -> Result<(), Status> {
         annotate(attributes, "error", &why);
         return Ok(());
     };
-    let (policy, errors) = Policy::of(&found.meta().labels);
+    let (policy, errors) = config.defaults.with(&found.meta().labels);
     let modes = [policy.warn, policy.audit];
     let is_free = modes.iter().all(|it| it.level == Level::Privileged);
     if errors.is_empty() && is_free {
@@ -161,6 +196,10 @@ async fn check_template(attributes: &Attributes<'_>) -> Result<(), Status> {
     let Some(template) = attributes.object().and_then(template::of) else {
         return Ok(());
     };
+    if config.exempts_class(&template.spec) {
+        annotate(attributes, EXEMPT, "runtimeClass");
+        return Ok(());
+    }
     let subject = Subject::new(&template.metadata, &template.spec);
     note_errors(attributes, &errors);
     audit(attributes, subject, &policy);

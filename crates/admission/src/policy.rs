@@ -9,6 +9,7 @@ mod composed;
 mod definition;
 mod exclusion;
 mod forms;
+mod metrics;
 mod mutating;
 mod mutation;
 mod params;
@@ -20,6 +21,7 @@ mod validation;
 mod verdicts;
 
 pub use self::forms::PolicyParts;
+pub use self::metrics::PolicyMetrics;
 pub use self::mutating::MutatingPolicies;
 pub use self::params::{ParamResource, ParamSource};
 pub use self::table::PolicyTable;

@@ -9,6 +9,7 @@ pub(crate) mod charge;
 pub(crate) mod check;
 pub(crate) mod claims;
 pub(crate) mod evaluator;
+mod limited;
 pub(crate) mod pods;
 pub(crate) mod recount;
 pub(crate) mod scopes;
@@ -17,16 +18,19 @@ pub(crate) mod services;
 use self::charge::{Charge, Charged};
 use self::check::{Request, check};
 use self::evaluator::Evaluator;
+pub(crate) use self::limited::LimitedResources;
+use self::limited::Uncovered;
 use crate::amounts::Amounts;
 use crate::objects::typed;
 use kubist_api::core::v1::ResourceQuota as Quota;
 use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use std::sync::Arc;
 
 /// Enforces resource quotas.
 #[derive(Debug)]
-pub(crate) struct ResourceQuota;
+pub(crate) struct ResourceQuota(pub(crate) Arc<LimitedResources>);
 
 /// Resources that are never counted, by group and plural: those that are stored nowhere, and
 /// events.
@@ -46,6 +50,10 @@ const IGNORED: [(&str, &str); 10] = [
 impl AdmissionPlugin for ResourceQuota {
     fn name(&self) -> &'static str {
         "ResourceQuota"
+    }
+
+    fn admits(&self) -> bool {
+        false
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {
@@ -81,7 +89,7 @@ impl AdmissionPlugin for ResourceQuota {
                 now: attributes.cx().now(),
             };
             if request.is_counted() {
-                enforce(attributes, &request).await
+                enforce(attributes, &request, &self.0).await
             } else {
                 Ok(())
             }
@@ -90,18 +98,29 @@ impl AdmissionPlugin for ResourceQuota {
 }
 
 /// Charges a request to all quotas that it concerns.
-async fn enforce(attributes: &Attributes<'_>, request: &Request<'_>) -> Result<(), Status> {
+async fn enforce(
+    attributes: &Attributes<'_>,
+    request: &Request<'_>,
+    limited: &LimitedResources,
+) -> Result<(), Status> {
     let namespace = request.target.namespace;
     let quotas = attributes
         .objects()
         .list("", "resourcequotas", namespace)
         .await?;
-    if quotas.is_empty() {
+    if quotas.is_empty() && limited.is_empty() {
         return Ok(());
     }
     let usage = request.usage().map_err(|why| attributes.forbidden(why))?;
+    let quotas: Vec<&Quota> = quotas.iter().filter_map(|it| typed(&**it)).collect();
+    limited
+        .check(&quotas, request, &usage)
+        .map_err(|uncovered| match uncovered {
+            Uncovered::Resources(why) => attributes.forbidden(why),
+            Uncovered::Scopes(why) => Status::unmapped_error(why),
+        })?;
     let mut concerned = Vec::new();
-    for quota in quotas.iter().filter_map(|it| typed::<Quota>(&**it)) {
+    for quota in quotas {
         let added = check(quota, request, &usage).map_err(|why| attributes.forbidden(why))?;
         if !added.is_empty() {
             concerned.push(quota);

@@ -18,6 +18,10 @@ impl AdmissionPlugin for TaintNodesByCondition {
         "TaintNodesByCondition"
     }
 
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&[("", "nodes")])
     }

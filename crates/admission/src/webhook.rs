@@ -9,6 +9,7 @@ mod answer;
 mod call;
 mod endpoint;
 mod hook;
+mod metrics;
 mod mutating;
 mod mutation;
 mod rejection;
@@ -16,6 +17,7 @@ mod table;
 mod validating;
 
 pub use self::call::WebhookParts;
+pub use self::metrics::WebhookMetrics;
 pub use self::mutating::MutatingWebhooks;
 pub use self::table::WebhookTable;
 pub use self::validating::ValidatingWebhooks;

@@ -100,7 +100,9 @@ pub use label_selector_spec::{
 };
 pub use lean_meta::{LEAN_META, LeanMeta};
 pub use list_meta::{LIST_META, List, ListMeta, SHARD_INFO, ShardInfo};
-pub use list_options::{EXACT, ListOptions, ListPosition, NOT_OLDER_THAN, WatchPosition};
+pub use list_options::{
+    EXACT, ListOptions, ListPosition, NOT_OLDER_THAN, ParsedSelectors, WatchPosition,
+};
 pub use managed_fields::ManagedFieldsEntry;
 pub use micro_time::MicroTime;
 pub use object::{KeyValueSource, KeyValues, Object, Owner, OwnerSource, Owners};

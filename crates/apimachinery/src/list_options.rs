@@ -8,7 +8,9 @@ mod position;
 pub use position::{ListPosition, WatchPosition};
 
 use crate::query::{OptionsError, Query, QueryPairs, push_some, push_text};
-use crate::{FieldSelector, ResourceVersion, Selector, Str};
+use crate::{
+    FieldSelector, ParseFieldSelectorError, ParseSelectorError, ResourceVersion, Selector, Str,
+};
 
 /// The options of list, watch and deletecollection. By default everything is returned at once.
 ///
@@ -50,6 +52,16 @@ pub struct ListOptions {
     pub send_initial_events: Option<bool>,
 }
 
+/// The selectors of a query, or why they are none.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "queries have two selectors")]
+pub struct ParsedSelectors {
+    /// That of `labelSelector`.
+    pub labels: Result<Selector, ParseSelectorError>,
+    /// That of `fieldSelector`.
+    pub fields: Result<FieldSelector, ParseFieldSelectorError>,
+}
+
 /// Matches the given version or a newer one.
 pub const NOT_OLDER_THAN: &str = "NotOlderThan";
 /// Matches exactly the given version.
@@ -60,13 +72,31 @@ impl ListOptions {
     pub fn from_query<K: AsRef<str>, V: AsRef<str>>(
         pairs: impl IntoIterator<Item = (K, V)>,
     ) -> Result<Self, OptionsError> {
-        let query = Query::new(pairs);
+        Self::read(&Query::new(pairs), None)
+    }
+
+    /// The same, with the selectors of the query as they were parsed before.
+    pub fn from_query_with<K: AsRef<str>, V: AsRef<str>>(
+        pairs: impl IntoIterator<Item = (K, V)>,
+        selectors: ParsedSelectors,
+    ) -> Result<Self, OptionsError> {
+        Self::read(&Query::new(pairs), Some(selectors))
+    }
+
+    fn read(query: &Query, selectors: Option<ParsedSelectors>) -> Result<Self, OptionsError> {
         // Upstream parses numbers before selectors and reports the first error.
         let timeout_seconds = query.number("timeoutSeconds")?;
         let limit = query.number("limit")?.unwrap_or(0);
+        let (labels, fields) = match selectors {
+            Some(selectors) => (selectors.labels, selectors.fields),
+            None => (
+                query.text("labelSelector").parse(),
+                query.text("fieldSelector").parse(),
+            ),
+        };
         Ok(Self {
-            label_selector: query.text("labelSelector").parse()?,
-            field_selector: query.text("fieldSelector").parse()?,
+            label_selector: labels?,
+            field_selector: fields?,
             watch: query.flag("watch").unwrap_or(false),
             allow_watch_bookmarks: query.flag("allowWatchBookmarks").unwrap_or(false),
             resource_version: query.text("resourceVersion").into(),

@@ -1,32 +1,30 @@
 //! Audit: what is recorded of requests, and where it goes.
 //!
-//! [`Audit`] is a policy and a sink. Events wait in a bounded queue for one thread, which makes
-//! their JSON and gives it to the sink, in the order in which stages were reached. A request that
-//! is recorded takes the places of all its events before it is handled: if the sink is slow,
-//! requests wait, and no event is lost or overtaken.
+//! [`Audit`] is a policy and [`Backend`]s. Events wait in a bounded queue for one thread, which
+//! makes their JSON and passes it to each backend in the order in which stages were reached. Each
+//! backend has a thread of its own, which calls its sink, and a [`Mode`], which says what happens
+//! when the sink is slow: requests wait, or events are dropped and counted.
 
 pub(crate) mod audited_call;
+mod backend;
+pub(crate) mod counters;
+mod item;
 mod log_file;
 mod object;
 mod queue;
+mod sink;
+mod worker;
 
-pub use kubist_audit::{Event, Level, Policy, PolicyError, Stage};
+pub use backend::{Backend, Batch, LineFormat, Mode, Throttle, Truncation};
+pub use kubist_audit::{Event, Level, Policy, PolicyError, Stage, event_list};
 pub use log_file::{LogFile, LogFileError};
+pub use sink::AuditSink;
 
+use crate::audit::counters::AuditCounters;
 use crate::audit::queue::Queue;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-
-/// Where events go. It is called by a thread of its own, so it may block.
-pub trait AuditSink: Send + 'static {
-    /// Writes events, each a JSON object. After an error the server goes on, and logs it; the
-    /// events are lost.
-    ///
-    /// # Errors
-    /// The events cannot be written.
-    fn write(&mut self, events: &[String]) -> io::Result<()>;
-}
 
 /// A policy and where its events go. A clone is another handle. Dropping the last one writes what
 /// waits.
@@ -34,17 +32,29 @@ pub trait AuditSink: Send + 'static {
 pub struct Audit {
     pub(crate) policy: Arc<Policy>,
     pub(crate) queue: Arc<Queue>,
+    pub(crate) counters: Arc<AuditCounters>,
 }
 
 impl Audit {
-    /// Starts the thread that writes to `sink`.
+    /// Records events in one sink, in mode [`Mode::Blocking`].
     ///
     /// # Errors
     /// There are no resources for a thread.
     pub fn new(policy: Policy, sink: impl AuditSink) -> io::Result<Self> {
+        Self::with_backends(policy, vec![Backend::new(sink)])
+    }
+
+    /// Records events in several backends. Each gets all events, and none waits for another unless
+    /// requests wait for it.
+    ///
+    /// # Errors
+    /// There are no resources for threads.
+    pub fn with_backends(policy: Policy, backends: Vec<Backend>) -> io::Result<Self> {
+        let counters = Arc::new(AuditCounters::default());
         Ok(Self {
             policy: Arc::new(policy),
-            queue: Arc::new(Queue::start(Box::new(sink))?),
+            queue: Arc::new(Queue::start(backends, &counters)?),
+            counters,
         })
     }
 }

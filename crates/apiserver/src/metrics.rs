@@ -5,6 +5,9 @@
 //! bounded set of values: requests for unserved resources have no resource, unknown methods are
 //! `other`, and resources are bounded by the served definitions, whose metrics end with them.
 
+mod access;
+mod admission;
+mod audit;
 mod distribution;
 mod encryption;
 mod exposition;
@@ -18,6 +21,9 @@ use self::labels::{ABORTED, BODIES, COUNTED, DEPRECATED, REQUEST, TERMINATED, TI
 use self::table::{Labels, Table};
 use crate::response::ApiResponse;
 use crate::routes::version;
+pub(crate) use access::{AccessMetrics, Opinion};
+pub(crate) use admission::{of_policies, of_webhooks};
+pub(crate) use audit::families as audit_families;
 pub(crate) use distribution::Distribution;
 use kubist_registry::Registry;
 use kubist_registry::metrics::Count;
@@ -69,6 +75,7 @@ pub(crate) struct Metrics {
     long_running: Table<Gauge>,
     watch_lists: Table<Distribution>,
     watches: Watches,
+    access: AccessMetrics,
 }
 
 const WATCH_LISTS: &[&str] = &["group", "resource", "scope", "version"];
@@ -141,7 +148,13 @@ impl Metrics {
                 || Distribution::of_seconds(&WATCH_LIST_SECONDS),
             ),
             watches: Watches::default(),
+            access: AccessMetrics::new(),
         }
+    }
+
+    /// The metrics of authentication and authorization.
+    pub(crate) fn access(&self) -> &AccessMetrics {
+        &self.access
     }
 
     /// Returns the gauge of requests in flight for this request.
@@ -278,6 +291,7 @@ impl Metrics {
         let mut families = self.others.gather();
         families.extend(all.into_iter().flatten());
         families.extend(self.watches.families());
+        families.extend(self.access.families());
         families
     }
 
@@ -289,6 +303,7 @@ impl Metrics {
     ) -> ApiResponse {
         let mut families = self.families();
         families.extend(further);
+        families.extend(admission::of_chain(registry.admission()));
         families.extend(storage::families(registry).await);
         families.extend(encryption::families(registry));
         families.sort_by(|a, b| a.name().cmp(b.name()));

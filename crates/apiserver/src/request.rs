@@ -7,7 +7,8 @@ use crate::request::query::Query;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
 use http::{Uri, Version};
-use kubist_apimachinery::{FieldValidation, PostOptions};
+use kubist_apimachinery::{FieldValidation, ParsedSelectors, PostOptions};
+use std::sync::OnceLock;
 
 /// The texts that Go parses as true.
 const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
@@ -22,6 +23,8 @@ pub(crate) struct Request {
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
     uri: Uri,
+    /// Once they were asked for.
+    selectors: OnceLock<ParsedSelectors>,
 }
 
 impl Request {
@@ -33,7 +36,18 @@ impl Request {
             query: Query::parse(parts.uri.query()),
             headers: parts.headers,
             uri: parts.uri,
+            selectors: OnceLock::new(),
         }
+    }
+
+    /// Returns the selectors of the query, which are parsed once: who decides about the request and
+    /// who handles it both want them.
+    pub(crate) fn selectors(&self) -> &ParsedSelectors {
+        let text = |name| self.query.first(name).unwrap_or_default();
+        self.selectors.get_or_init(|| ParsedSelectors {
+            labels: text("labelSelector").parse(),
+            fields: text("fieldSelector").parse(),
+        })
     }
 
     /// Path and query as sent.

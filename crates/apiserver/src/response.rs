@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 use kubist_apimachinery::Status;
+use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::wire::Wire;
 use kubist_codec::{Format, envelope, yaml};
 use serde_json::Value;
@@ -83,6 +84,14 @@ impl ApiResponse {
         let mut response = Self::text(StatusCode::INTERNAL_SERVER_ERROR, text);
         response.unauthenticated = true;
         response
+    }
+
+    /// Upstream's response to requests that must be recorded, and cannot be.
+    pub(crate) fn audit_failed(path: &str) -> Self {
+        let path = quote(path).replace('&', "&amp;");
+        let path = path.replace('<', "&lt;").replace('>', "&gt;");
+        let text = format!("Internal Server Error: {path}: failed to store audit event\n");
+        Self::text(StatusCode::INTERNAL_SERVER_ERROR, text)
     }
 
     /// A status code without a body.

@@ -34,6 +34,24 @@ pub enum Stage {
 }
 
 impl Level {
+    /// All levels, in their order.
+    pub const ALL: [Self; 4] = [
+        Self::None,
+        Self::Metadata,
+        Self::Request,
+        Self::RequestResponse,
+    ];
+
+    /// The name in policies, events and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Metadata => "Metadata",
+            Self::Request => "Request",
+            Self::RequestResponse => "RequestResponse",
+        }
+    }
+
     /// The names, for messages.
     pub(crate) const NAMES: [&'static str; 4] = ["None", "Metadata", "Request", "RequestResponse"];
 }

@@ -8,9 +8,12 @@
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
 mod event;
+mod event_list;
+mod legacy;
 mod level;
 mod policy;
 
 pub use event::{Event, ObjectReference, UserInfo};
+pub use event_list::event_list;
 pub use level::{Level, Stage};
 pub use policy::{Policy, PolicyError, Treatment};

@@ -6,7 +6,8 @@
 mod environment;
 
 pub use environment::{
-    AUTHORIZER, NAMESPACE, OBJECT, OLD_OBJECT, PARAMS, REQUEST, REQUEST_RESOURCE, Uses, new, stored,
+    AUTHORIZER, NAMESPACE, OBJECT, OLD_OBJECT, PARAMS, REQUEST, REQUEST_RESOURCE, Uses, new,
+    stored, typed,
 };
 
 use crate::cel_type::Type;

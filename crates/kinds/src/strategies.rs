@@ -12,7 +12,7 @@ use std::sync::Arc;
 type Row = (&'static str, &'static str, fn() -> Arc<dyn Strategy>);
 
 /// All resources with a strategy of their own.
-const STRATEGIES: [Row; 58] = [
+const STRATEGIES: [Row; 59] = [
     ("", "configmaps", || typed(core::config_map::ConfigMaps)),
     ("", "endpoints", || {
         typed(core::endpoints::EndpointsOfServices)
@@ -86,6 +86,9 @@ const STRATEGIES: [Row; 58] = [
     }),
     ("resource.k8s.io", "deviceclasses", || {
         typed(resource::device_class::DeviceClasses)
+    }),
+    ("resource.k8s.io", "devicetaintrules", || {
+        typed(resource::device_taint_rule::DeviceTaintRules)
     }),
     ("resource.k8s.io", "resourceclaims", || {
         typed(resource::resource_claim::ResourceClaims)

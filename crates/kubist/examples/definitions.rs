@@ -70,7 +70,7 @@ struct Arguments {
 async fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
     let controllers = match arguments.controllers {
-        Switch::On => Controller::ALL.into(),
+        Switch::On => Controller::USUAL.into(),
         Switch::Off => BTreeSet::new(),
     };
     let server = Server::start(ServerConfig {

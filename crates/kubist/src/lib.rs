@@ -90,6 +90,8 @@
 #[cfg(feature = "server")]
 mod advertise;
 #[cfg(feature = "server")]
+mod audit_webhook;
+#[cfg(feature = "server")]
 mod encryption_file;
 #[cfg(feature = "server")]
 mod engine;
@@ -147,6 +149,8 @@ pub use {
 #[cfg(feature = "server")]
 pub use advertise::is_advertisable;
 #[cfg(feature = "server")]
+pub use audit_webhook::{AuditWebhook, AuditWebhookError};
+#[cfg(feature = "server")]
 pub use encryption_file::EncryptionFile;
 #[cfg(feature = "server")]
 pub use engine::{EtcdError, EtcdServers};
@@ -154,7 +158,9 @@ pub use engine::{EtcdError, EtcdServers};
 pub use etcd_overrides::{EtcdOverrides, EtcdOverridesError};
 pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]
-pub use kubist_admission::{PluginError, PluginSelection};
+pub use kubist_admission::{
+    AdmissionConfiguration, AdmissionConfigurationError, PluginError, PluginSelection,
+};
 #[cfg(feature = "server")]
 pub use kubist_apiserver::{Authorization, AuthorizationMode};
 #[cfg(feature = "server")]

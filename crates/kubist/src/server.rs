@@ -21,7 +21,10 @@ use kubist_apiserver::{
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
-use kubist_server_controllers::{cluster_role_aggregation, garbage_collector, namespace};
+use kubist_server_controllers::{
+    cluster_role_aggregation, garbage_collector, namespace, policy_types, root_certificates,
+    service_accounts,
+};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
@@ -153,8 +156,13 @@ impl Server {
     /// With separate connections, so that a slow one delays no others.
     fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
         for controller in &config.controllers {
-            if *controller == Controller::Namespace && !self.serves_namespaces {
-                tracing::warn!("v1 is not served: the namespace controller is disabled");
+            let of_namespaces = matches!(
+                controller,
+                Controller::Namespace | Controller::ServiceAccount | Controller::RootCertificates
+            );
+            if of_namespaces && !self.serves_namespaces {
+                let name = controller.name();
+                tracing::warn!("v1 is not served: the {name} controller is disabled");
                 continue;
             }
             let (client, token) = (self.controller_client()?, self.stopping.clone());
@@ -173,6 +181,19 @@ impl Server {
                 Controller::ResourceQuota => {
                     let run = self.resource_quota_controller(token);
                     self.controllers.spawn(run);
+                }
+                Controller::PolicyTypes => {
+                    let run = policy_types::run(client, token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
+                }
+                Controller::ServiceAccount => {
+                    let run = service_accounts::run(client, token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
+                }
+                Controller::RootCertificates if self.api.address().is_none() => {}
+                Controller::RootCertificates => {
+                    let run = root_certificates::run(client, self.api.ca_pem(), token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
                 }
                 Controller::Namespace => {
                     let run = namespace::run(client, namespace::Options::default(), token);

@@ -3,7 +3,7 @@
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
-use kubist_admission::PluginSelection;
+use kubist_admission::{PluginSelection, Unprivileged};
 use kubist_apiserver::audit::Audit;
 use kubist_apiserver::{Authorization, DynamicAdmission, RequestObserver, Webhooks};
 use kubist_kinds::BuiltIn;
@@ -30,7 +30,7 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Bearer tokens of the administrator. Default: none.
     pub tokens: Vec<String>,
-    /// The controllers to run. Default: all.
+    /// The controllers to run. Default: [`Controller::USUAL`].
     pub controllers: BTreeSet<Controller>,
     /// Seed of uids, generated names and everything else that is chosen at random, for reproducible
     /// runs; the revisions of an in-memory store
@@ -126,6 +126,9 @@ pub struct ServerConfig {
     /// # drop(config);
     /// ```
     pub admission: Vec<Arc<dyn AdmissionPlugin>>,
+    /// Whether Pods may have privileged containers, and processes of a Windows host. Default: yes;
+    /// upstream's default is no.
+    pub allow_privileged: bool,
     /// Whether health checks and the version may be requested anonymously. Default: yes.
     pub anonymous_health: bool,
     /// Limit of read-only requests in flight; system users may have as many again, and further
@@ -154,7 +157,7 @@ impl Default for ServerConfig {
         Self {
             listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             tokens: Vec::new(),
-            controllers: Controller::ALL.into(),
+            controllers: Controller::USUAL.into(),
             seed: None,
             clock: Arc::new(SystemClock),
             observer: None,
@@ -175,6 +178,7 @@ impl Default for ServerConfig {
             audit: None,
             admission_plugins: PluginSelection::default(),
             admission: Vec::new(),
+            allow_privileged: true,
             anonymous_health: true,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
@@ -216,7 +220,11 @@ impl ServerConfig {
         let webhooks: Arc<dyn WebhookCaller> = Arc::new(Webhooks::new());
         let authorizer = self.authorization.authorizer();
         let stored = stored.plugins(Some(Arc::clone(&webhooks)), &self.authorization);
-        let plugins = self.admission.iter().cloned().chain(stored).collect();
+        let mut plugins: Vec<Arc<dyn AdmissionPlugin>> = self.admission.clone();
+        if !self.allow_privileged {
+            plugins.push(Arc::new(Unprivileged));
+        }
+        plugins.extend(stored);
         settings.admission = self.admission_plugins.chain_with(&authorizer, plugins);
         settings.webhooks = Some(webhooks);
         settings.watch_cache.enabled = watch_caches;
@@ -275,15 +283,34 @@ pub enum Controller {
     ClusterRoleAggregation,
     /// Counts the usage of resource quotas, without which they limit nothing.
     ResourceQuota,
+    /// Checks the types in the expressions of `ValidatingAdmissionPolicy`s, for their status.
+    PolicyTypes,
+    /// Makes the `ServiceAccount` `default` in every namespace.
+    ServiceAccount,
+    /// Makes the `ConfigMap` `kube-root-ca.crt` in every namespace, with the server's certificate
+    /// authority. Where the server does not listen there is none, and the controller does nothing.
+    RootCertificates,
 }
 
 impl Controller {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
         Self::GarbageCollector,
         Self::Namespace,
         Self::ClusterRoleAggregation,
         Self::ResourceQuota,
+        Self::PolicyTypes,
+        Self::ServiceAccount,
+        Self::RootCertificates,
+    ];
+
+    /// Those that make no objects of their own: all but the last two.
+    pub const USUAL: [Self; 5] = [
+        Self::GarbageCollector,
+        Self::Namespace,
+        Self::ClusterRoleAggregation,
+        Self::ResourceQuota,
+        Self::PolicyTypes,
     ];
 
     /// The name in `kubist serve --controllers`.
@@ -293,6 +320,9 @@ impl Controller {
             Self::Namespace => "namespace",
             Self::ClusterRoleAggregation => "clusterrole-aggregation",
             Self::ResourceQuota => "resourcequota",
+            Self::PolicyTypes => "policy-types",
+            Self::ServiceAccount => "serviceaccount",
+            Self::RootCertificates => "root-ca-cert-publisher",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The controllers that an API server needs beside it: the garbage collector, the namespace
-//! controller, and that of roles which combine others.
+//! controller, that of roles which combine others, that of the types in policies' expressions, and
+//! those that make the service account and the certificates of every namespace.
 //!
 //! They are ordinary clients of the API. They run beside the server that the crate `kubist` starts,
 //! and on any other cluster that runs without its own. They create no Pods for workloads;
@@ -19,6 +20,10 @@
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
 pub mod cluster_role_aggregation;
+mod created;
 pub mod garbage_collector;
 pub mod namespace;
+pub mod policy_types;
 mod resources;
+pub mod root_certificates;
+pub mod service_accounts;

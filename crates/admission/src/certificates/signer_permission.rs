@@ -23,6 +23,10 @@ impl AdmissionPlugin for CertificateApproval {
         "CertificateApproval"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(REQUESTS)
     }
@@ -45,6 +49,10 @@ impl AdmissionPlugin for CertificateApproval {
 impl AdmissionPlugin for CertificateSigning {
     fn name(&self) -> &'static str {
         "CertificateSigning"
+    }
+
+    fn admits(&self) -> bool {
+        false
     }
 
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {

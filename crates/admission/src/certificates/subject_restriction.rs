@@ -19,6 +19,10 @@ impl AdmissionPlugin for CertificateSubjectRestriction {
         "CertificateSubjectRestriction"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&[("certificates.k8s.io", "certificatesigningrequests")])
     }

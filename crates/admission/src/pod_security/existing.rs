@@ -1,6 +1,7 @@
 //! Warnings of the Pods of a namespace that violate its new level.
 
 use super::checks::violations;
+use super::configuration::PodSecurityConfig;
 use super::level::LevelVersion;
 use super::subject::Subject;
 use crate::objects::typed;
@@ -21,14 +22,19 @@ struct Alike<'a> {
 }
 
 /// Warns of the Pods that violate a level: one warning for all that do it in the same way.
-pub(super) async fn warn(attributes: &Attributes<'_>, level: LevelVersion) {
+pub(super) async fn warn(
+    attributes: &Attributes<'_>,
+    config: &PodSecurityConfig,
+    level: LevelVersion,
+) {
     let namespace = attributes.target().name;
     let cx = attributes.cx();
     let Ok(found) = attributes.objects().list("", "pods", namespace).await else {
         cx.warn("failed to list pods while checking new PodSecurity enforce level");
         return;
     };
-    let pods = by_priority(found.iter().filter_map(|it| typed::<Pod>(&**it)));
+    let pods = found.iter().filter_map(|it| typed::<Pod>(&**it));
+    let pods = by_priority(pods.filter(|it| !config.exempts_class(&it.spec)));
     let mut alike: BTreeMap<String, Alike<'_>> = BTreeMap::new();
     for (index, pod) in pods.iter().take(PODS_MAX).enumerate() {
         if index % PODS_AT_ONCE == PODS_AT_ONCE - 1 {

@@ -35,7 +35,8 @@ pub(super) struct Policy {
     pub(super) warn: LevelVersion,
 }
 
-const PREFIX: &str = "pod-security.kubernetes.io/";
+/// What labels and annotations begin with.
+pub(super) const PREFIX: &str = "pod-security.kubernetes.io/";
 
 impl Level {
     const ALL: [Self; 3] = [Self::Privileged, Self::Baseline, Self::Restricted];
@@ -48,13 +49,13 @@ impl Level {
         }
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == text)
     }
 }
 
 impl Version {
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         if text == "latest" {
             return Some(Self::Latest);
         }
@@ -77,29 +78,43 @@ impl fmt::Display for LevelVersion {
     }
 }
 
+/// Upstream's words for what is no level, and no version.
+pub(super) const NO_LEVEL: &str = "must be one of privileged, baseline, restricted";
+pub(super) const NO_VERSION: &str = "must be \"latest\" or \"v1.x\"";
+
 /// Privileged, at the latest version.
 const NOTHING: LevelVersion = LevelVersion {
     level: Level::Privileged,
     version: Version::Latest,
 };
 
-impl Policy {
-    /// Returns the policy of a namespace with these labels, and what is wrong with them. A wrong
-    /// level counts as the strictest where it is enforced, and as none elsewhere; a wrong version
-    /// counts as the latest.
-    pub(super) fn of(labels: &BTreeMap<Str, Str>) -> (Self, Vec<FieldError>) {
-        let mut errors = Vec::new();
-        let mut policy = Self {
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
             enforce: NOTHING,
             audit: NOTHING,
             warn: NOTHING,
-        };
+        }
+    }
+}
+
+impl Policy {
+    /// Returns the policy of a namespace with these labels, and what is wrong with them. What they
+    /// do not say is as in `self`. A wrong level counts as the strictest where it is enforced, and
+    /// as none elsewhere; a wrong version counts as the latest.
+    pub(super) fn with(self, labels: &BTreeMap<Str, Str>) -> (Self, Vec<FieldError>) {
+        let (mut errors, mut policy) = (Vec::new(), self);
         let enforced = read(&mut errors, labels, "enforce", &mut policy.enforce);
         if enforced == Read::Wrong {
             policy.enforce.level = Level::Restricted;
         }
-        read(&mut errors, labels, "audit", &mut policy.audit);
+        if read(&mut errors, labels, "audit", &mut policy.audit) == Read::Wrong {
+            policy.audit.level = Level::Privileged;
+        }
         let warned = read(&mut errors, labels, "warn", &mut policy.warn);
+        if warned == Read::Wrong {
+            policy.warn.level = Level::Privileged;
+        }
         // What is enforced is warned of as well, for controllers, unless that is said otherwise.
         let level = policy.enforce.level;
         if warned == Read::Missing && enforced == Read::Valid && level > policy.warn.level {
@@ -109,6 +124,25 @@ impl Policy {
             }
         }
         (policy, errors)
+    }
+
+    /// Reports whether two policies demand the same: what is privileged has no version.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let same = |one: LevelVersion, other: LevelVersion| {
+            one == other || (one.level == Level::Privileged && other.level == one.level)
+        };
+        same(self.enforce, other.enforce)
+            && same(self.audit, other.audit)
+            && same(self.warn, other.warn)
+    }
+
+    /// Returns the modes with their names, in upstream's order.
+    pub(super) fn modes(&self) -> [(&'static str, LevelVersion); 3] {
+        [
+            ("enforce", self.enforce),
+            ("audit", self.audit),
+            ("warn", self.warn),
+        ]
     }
 
     /// Reports whether nothing is demanded.
@@ -146,14 +180,13 @@ fn read(
             found = Read::Valid;
             into.level = level;
         } else {
-            let why = "must be one of privileged, baseline, restricted";
-            wrong(&label, text, why);
+            wrong(&label, text, NO_LEVEL);
         }
     }
     let label = format!("{PREFIX}{mode}-version");
     if let Some(text) = labels.get(label.as_str()) {
         into.version = Version::parse(text).unwrap_or_else(|| {
-            wrong(&label, text, "must be \"latest\" or \"v1.x\"");
+            wrong(&label, text, NO_VERSION);
             Version::Latest
         });
     }
@@ -169,7 +202,7 @@ mod tests {
             let name = Str::from(format!("{PREFIX}{name}"));
             (name, Str::from(*value))
         });
-        let (policy, errors) = Policy::of(&labels.collect());
+        let (policy, errors) = Policy::default().with(&labels.collect());
         let Policy {
             enforce,
             audit,

@@ -7,7 +7,7 @@ use kubist_api::core::v1::{PodTemplate, PodTemplateSpec, ReplicationController};
 use kubist_apimachinery::AnyObject;
 
 /// Returns the template of Pods in an object; `None` if it has none.
-pub(super) fn of(object: &dyn AnyObject) -> Option<&PodTemplateSpec> {
+pub(crate) fn of(object: &dyn AnyObject) -> Option<&PodTemplateSpec> {
     let of_core = typed::<PodTemplate>(object).map(|it| &it.template);
     let controller = typed::<ReplicationController>(object);
     of_core

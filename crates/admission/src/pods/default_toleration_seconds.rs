@@ -23,6 +23,10 @@ impl AdmissionPlugin for DefaultTolerationSeconds {
         "DefaultTolerationSeconds"
     }
 
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(PODS)
     }

@@ -17,6 +17,10 @@ impl AdmissionPlugin for ExtendedResourceToleration {
         "ExtendedResourceToleration"
     }
 
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(PODS)
     }

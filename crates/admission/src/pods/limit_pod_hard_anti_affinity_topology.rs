@@ -19,6 +19,10 @@ impl AdmissionPlugin for LimitPodHardAntiAffinityTopology {
         "LimitPodHardAntiAffinityTopology"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(PODS)
     }

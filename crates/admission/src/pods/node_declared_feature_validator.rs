@@ -20,6 +20,10 @@ impl AdmissionPlugin for NodeDeclaredFeatureValidator {
         "NodeDeclaredFeatureValidator"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(PODS)
     }

@@ -1,20 +1,77 @@
 //! `PodTolerationRestriction`: which taints the Pods of a namespace may and do tolerate.
 //!
-//! The namespace says it, in annotations. Upstream has further settings in a file.
+//! The namespace says it, in annotations; where it does not, a configuration does.
 
 use super::PODS;
 use super::namespace_annotation::of_namespace;
 use super::tolerations::{includes, merge};
+use crate::configuration::{Document, DocumentError};
 use crate::quality_of_service::is_best_effort;
 use kubist_api::core::v1::{Pod, PodSpec, Toleration};
-use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::{DecodeContext, merge_json};
+use kubist_apimachinery::{FieldError, FieldPath, Status};
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
+use serde::Deserialize;
+use std::sync::Arc;
 
 /// Adds the tolerations of the namespace, and refuses those that it does not list.
 #[derive(Debug)]
-pub(crate) struct PodTolerationRestriction;
+pub(crate) struct PodTolerationRestriction(pub(crate) Arc<Tolerations>);
+
+/// The configuration: the tolerations of namespaces that have none of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tolerations {
+    defaults: Vec<Toleration>,
+    permitted: Vec<Toleration>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    default: Vec<Toleration>,
+    #[serde(default)]
+    whitelist: Vec<Toleration>,
+}
+
+/// The version of the configuration.
+const VERSION: &str = "podtolerationrestriction.admission.k8s.io/v1alpha1";
+
+impl Tolerations {
+    /// Reads a configuration.
+    pub(crate) fn parse(document: Document) -> Result<Self, DocumentError> {
+        let file: File = document.of_kinds(&[(VERSION, "Configuration")])?;
+        let path = FieldPath::new("podtolerationrestriction");
+        let mut errors = Vec::new();
+        for (name, list) in [("default", &file.default), ("whitelist", &file.whitelist)] {
+            for (place, it) in list.iter().enumerate() {
+                problems(it, &path.child(name).index(place), &mut errors);
+            }
+        }
+        DocumentError::unless_empty(&errors)?;
+        Ok(Self {
+            defaults: file.default,
+            permitted: file.whitelist,
+        })
+    }
+}
+
+/// Adds what is wrong with a toleration: the rest is found in the Pods that get it.
+fn problems(it: &Toleration, path: &FieldPath, errors: &mut Vec<FieldError>) {
+    let (operators, effects) = (
+        ["Equal", "Exists"],
+        ["NoSchedule", "PreferNoSchedule", "NoExecute"],
+    );
+    if !it.operator.is_empty() && !operators.contains(&&*it.operator) {
+        let at = path.child("operator");
+        errors.push(FieldError::not_supported(&at, &*it.operator, &operators));
+    }
+    if !it.effect.is_empty() && !effects.contains(&&*it.effect) {
+        let at = path.child("effect");
+        errors.push(FieldError::not_supported(&at, &*it.effect, &effects));
+    }
+}
 
 /// The annotation with the tolerations that new Pods get.
 const DEFAULTS: &str = "scheduler.alpha.kubernetes.io/defaultTolerations";
@@ -43,7 +100,10 @@ impl AdmissionPlugin for PodTolerationRestriction {
     ) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(async move {
             let mut more = match attributes.target().operation {
-                Operation::Create => listed(attributes, DEFAULTS).await?,
+                Operation::Create => {
+                    let own = listed(attributes, DEFAULTS).await?;
+                    own.unwrap_or_else(|| self.0.defaults.clone())
+                }
                 _ => Vec::new(),
             };
             if let Some(pod) = attributes.typed_mut::<Pod>() {
@@ -59,32 +119,38 @@ impl AdmissionPlugin for PodTolerationRestriction {
                     pod.spec.tolerations = merge(&pod.spec.tolerations, &more);
                 }
             }
-            check(attributes).await
+            self.check(attributes).await
         })
     }
 
     fn validate<'a>(&'a self, attributes: &'a Attributes<'_>) -> BoxFuture<'a, Result<(), Status>> {
-        Box::pin(check(attributes))
+        Box::pin(self.check(attributes))
     }
 }
 
-async fn check(attributes: &Attributes<'_>) -> Result<(), Status> {
-    let Some(pod) = attributes.typed::<Pod>() else {
-        return Ok(());
-    };
-    let tolerations = &pod.spec.tolerations;
-    if tolerations.is_empty() {
-        return Ok(());
+impl PodTolerationRestriction {
+    async fn check(&self, attributes: &Attributes<'_>) -> Result<(), Status> {
+        let Some(pod) = attributes.typed::<Pod>() else {
+            return Ok(());
+        };
+        let tolerations = &pod.spec.tolerations;
+        if tolerations.is_empty() {
+            return Ok(());
+        }
+        let own = listed(attributes, PERMITTED).await?;
+        let (permitted, scope) = match &own {
+            Some(own) => (own, "namespace"),
+            None => (&self.0.permitted, "cluster"),
+        };
+        let is_permitted = |it: &Toleration| permitted.iter().any(|other| includes(other, it));
+        if permitted.is_empty() || tolerations.iter().all(is_permitted) {
+            return Ok(());
+        }
+        Err(Status::unmapped_error(format!(
+            "pod tolerations (possibly merged with namespace default tolerations) conflict with \
+             its {scope} whitelist"
+        )))
     }
-    let permitted = listed(attributes, PERMITTED).await?;
-    let is_permitted = |it: &Toleration| permitted.iter().any(|other| includes(other, it));
-    if permitted.is_empty() || tolerations.iter().all(is_permitted) {
-        return Ok(());
-    }
-    Err(Status::unmapped_error(
-        "pod tolerations (possibly merged with namespace default tolerations) conflict with its \
-         namespace whitelist",
-    ))
 }
 
 /// Reports whether nothing is promised to a Pod, so that it is the first to be evicted.
@@ -95,16 +161,18 @@ fn is_of_best_effort(pod: &Pod) -> bool {
     }
 }
 
-/// Returns the tolerations in an annotation of the namespace.
-async fn listed(attributes: &Attributes<'_>, key: &str) -> Result<Vec<Toleration>, Status> {
-    let text = of_namespace(attributes, key).await?.unwrap_or_default();
+/// Returns the tolerations in an annotation of the namespace; none if it has no such annotation.
+async fn listed(attributes: &Attributes<'_>, key: &str) -> Result<Option<Vec<Toleration>>, Status> {
+    let Some(text) = of_namespace(attributes, key).await? else {
+        return Ok(None);
+    };
     if text.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
     // The list alone is no message, and a part of one that has it is.
     let json = format!("{{\"tolerations\":{text}}}");
     let mut spec = PodSpec::default();
     let decoded = merge_json(&mut spec, json.as_bytes(), &mut DecodeContext::new());
     decoded.map_err(|error| Status::unmapped_error(error.to_string()))?;
-    Ok(spec.tolerations)
+    Ok(Some(spec.tolerations))
 }

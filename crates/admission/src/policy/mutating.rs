@@ -7,6 +7,7 @@ use super::binding::Binding;
 use super::definition::{Bound, Policy};
 use super::exclusion::is_excluded;
 use super::forms::{Forms, PolicyParts};
+use super::metrics::{Evaluated, error_type};
 use super::mutation::Mutation;
 use super::params;
 use super::patching::Unpatched;
@@ -19,6 +20,7 @@ use kubist_apimachinery::{Status, Str};
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Side, Target};
 use serde_json::Value as Json;
+use tokio::time::Instant;
 
 /// The plugin `MutatingAdmissionPolicy`.
 #[derive(Clone, Debug)]
@@ -154,7 +156,10 @@ impl Changing<'_> {
         }
         let mut is_changed = false;
         for step in 0..policy.rules.len() {
-            match self.step(attributes, invocation, step).await {
+            let began = Instant::now();
+            let outcome = self.step(attributes, invocation, step).await;
+            self.count(invocation, began, &outcome);
+            match outcome {
                 Ok(changed) => is_changed |= changed,
                 Err(Unpatched::Refused(status)) => return Err(*status),
                 Err(Unpatched::Failed(why)) => refusals.failed(policy, binding, &why),
@@ -167,6 +172,26 @@ impl Changing<'_> {
             self.memory.was_invoked(key);
         }
         Ok(())
+    }
+
+    /// Counts a step of a policy, which began at that time.
+    fn count(
+        &self,
+        invocation: &Invocation<'_>,
+        began: Instant,
+        outcome: &Result<bool, Unpatched>,
+    ) {
+        let error_type = match outcome {
+            Ok(_) => "no_error",
+            Err(Unpatched::Failed(why)) => error_type(why),
+            Err(Unpatched::Refused(_)) => "invalid_error",
+        };
+        self.parts.table.metrics().mutated(Evaluated {
+            policy: &invocation.policy.name,
+            binding: &invocation.binding.name,
+            error_type,
+            took: began.elapsed(),
+        });
     }
 
     async fn judged(
@@ -248,6 +273,10 @@ impl Invocation<'_> {
 impl AdmissionPlugin for MutatingPolicies {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn validates(&self) -> bool {
+        false
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {

@@ -2,6 +2,7 @@
 
 use super::binding::Binding;
 use super::definition::{Bound, Policy};
+use super::metrics::PolicyMetrics;
 use super::mutation::Mutation;
 use super::params::ParamSource;
 use super::validation::Validation;
@@ -22,6 +23,7 @@ pub struct PolicyTable {
     validating: RwLock<Kind<Validation>>,
     mutating: RwLock<Kind<Mutation>>,
     params: RwLock<Option<Weak<dyn ParamSource>>>,
+    metrics: PolicyMetrics,
 }
 
 /// The policies of one kind, with their bindings.
@@ -80,6 +82,11 @@ impl<R> Kind<R> {
 }
 
 impl PolicyTable {
+    /// Returns what is counted of policies.
+    pub fn metrics(&self) -> &PolicyMetrics {
+        &self.metrics
+    }
+
     /// Sets where parameters are found, as long as the source is there. Without one, policies with
     /// parameters fail.
     pub fn find_params_in(&self, source: &Arc<dyn ParamSource>) {

@@ -7,6 +7,7 @@ use super::binding::Binding;
 use super::definition::{Bound, Policy};
 use super::exclusion::is_excluded;
 use super::forms::{Forms, PolicyParts};
+use super::metrics::{Evaluated, error_type};
 use super::params;
 use super::validation::Validation;
 use super::verdicts::{Annotation, Decision, Denial, Verdicts};
@@ -19,6 +20,7 @@ use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The annotation about a violation whose action is `Audit`.
 const VIOLATION: &str = "validation.policy.admission.k8s.io/validation_failure";
@@ -173,25 +175,23 @@ impl Judging<'_, '_> {
         verdicts: Verdicts,
         annotations: &mut Annotations,
     ) {
+        let mut took = verdicts.took.into_iter();
         for (index, decision) in verdicts.decisions.into_iter().enumerate() {
-            let Decision::Deny { message, reason } = decision else {
-                continue;
+            let evaluated = Evaluated {
+                policy: &policy.name,
+                binding: &binding.name,
+                error_type: error_of(&decision),
+                took: took.next().unwrap_or_default(),
             };
-            for action in &binding.actions {
-                match action.as_str() {
-                    "Deny" => self.denials.push(Denial {
-                        policy: policy.name.clone(),
-                        binding: Some(binding.name.clone()),
-                        message: message.clone(),
-                        reason: reason.clone(),
-                    }),
-                    "Audit" => self.note_violation(policy, binding, (index, &message)),
-                    "Warn" => self.attributes.cx().warn(format!(
-                        "Validation failed for ValidatingAdmissionPolicy '{}' with binding '{}': \
-                         {message}",
-                        policy.name, binding.name
-                    )),
-                    _ => {}
+            match decision {
+                Decision::Admit => {}
+                Decision::FailedOpen(_) => {
+                    let metrics = self.parts.table.metrics();
+                    metrics.validated(evaluated, "allow");
+                }
+                Decision::Deny { message, reason } => {
+                    let violation = (index, &*message, &reason);
+                    self.violated((policy, binding), violation, evaluated);
                 }
             }
         }
@@ -204,12 +204,57 @@ impl Judging<'_, '_> {
                         values.push(value);
                     }
                 }
-                Annotation::Failed(message) => self.denials.push(Denial {
-                    policy: policy.name.clone(),
-                    binding: Some(binding.name.clone()),
-                    message,
-                    reason: Str::default(),
-                }),
+                Annotation::Failed(message) => {
+                    let evaluated = Evaluated {
+                        policy: &policy.name,
+                        binding: &binding.name,
+                        error_type: error_type(&message),
+                        took: Duration::ZERO,
+                    };
+                    self.parts.table.metrics().validated(evaluated, "deny");
+                    self.denials.push(Denial {
+                        policy: policy.name.clone(),
+                        binding: Some(binding.name.clone()),
+                        message,
+                        reason: Str::default(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Takes the actions of a binding for a violation.
+    fn violated(
+        &mut self,
+        (policy, binding): (&Policy<Validation>, &Binding),
+        (index, message, reason): (usize, &str, &Str),
+        evaluated: Evaluated<'_>,
+    ) {
+        let metrics = self.parts.table.metrics();
+        for action in &binding.actions {
+            match action.as_str() {
+                "Deny" => {
+                    self.denials.push(Denial {
+                        policy: policy.name.clone(),
+                        binding: Some(binding.name.clone()),
+                        message: message.to_owned(),
+                        reason: reason.clone(),
+                    });
+                    metrics.validated(evaluated, "deny");
+                }
+                "Audit" => {
+                    self.note_violation(policy, binding, (index, message));
+                    metrics.validated(evaluated, "audit");
+                }
+                "Warn" => {
+                    self.attributes.cx().warn(format!(
+                        "Validation failed for ValidatingAdmissionPolicy '{}' with binding '{}': \
+                         {message}",
+                        policy.name, binding.name
+                    ));
+                    metrics.validated(evaluated, "warn");
+                }
+                _ => {}
             }
         }
     }
@@ -257,6 +302,14 @@ impl Judging<'_, '_> {
     }
 }
 
+/// Returns upstream's word for what an expression says, by the words of the decision.
+fn error_of(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::FailedOpen(message) | Decision::Deny { message, .. } => error_type(message),
+        Decision::Admit => "no_error",
+    }
+}
+
 fn truncate(value: &mut String) {
     if value.len() > ANNOTATION_MAX {
         let mut end = ANNOTATION_MAX;
@@ -270,6 +323,10 @@ fn truncate(value: &mut String) {
 impl AdmissionPlugin for ValidatingPolicies {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn admits(&self) -> bool {
+        false
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {

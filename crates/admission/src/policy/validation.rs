@@ -10,6 +10,8 @@ use kubist_api::admissionregistration::v1::{
 use kubist_apimachinery::Str;
 use kubist_cel::admission::Uses;
 use kubist_cel::{Environment, Type, Value, Variables};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The maximum length of an evaluated message in bytes, as upstream.
 const MESSAGE_MAX: usize = 5 << 10;
@@ -80,7 +82,7 @@ impl Validation {
             Verdict::NotMatched => return Verdicts::default(),
             Verdict::Failed(why) => return self.failed(why),
         }
-        let (decisions, cost) = match self.decide(inputs) {
+        let (decisions, cost, took) = match self.decide(inputs) {
             Ok(decided) => decided,
             Err(why) => return self.failed(why),
         };
@@ -94,18 +96,23 @@ impl Validation {
                 decisions,
                 annotations,
                 cost,
+                took,
             },
             Err(why) => self.failed(why),
         }
     }
 
-    /// Returns the decisions, and what they cost.
-    fn decide(&self, inputs: &Inputs<'_>) -> Result<(Vec<Decision>, u64), String> {
+    /// Returns the decisions, what they cost, and how long each took.
+    fn decide(&self, inputs: &Inputs<'_>) -> Result<(Vec<Decision>, u64, Vec<Duration>), String> {
         let mut evaluator = Evaluator::new(inputs, &self.variables, POLICY_BUDGET);
         let mut results = Vec::with_capacity(self.rules.len());
+        let (mut took, mut began) = (Vec::with_capacity(self.rules.len()), Instant::now());
         for rule in &self.rules {
             let result = evaluator.evaluate(&rule.expression);
             results.push(result.map_err(|halt| halt.to_string())?);
+            let now = Instant::now();
+            took.push(now.saturating_duration_since(began));
+            began = now;
         }
         let inputs = Inputs {
             questions: None,
@@ -134,7 +141,8 @@ impl Validation {
             (Ok(Value::Bool(true)), None) => Decision::Admit,
             (Ok(_), None) => rule.denied(message.as_ref()),
         });
-        Ok((decided.collect(), POLICY_BUDGET - evaluator.remaining()))
+        let cost = POLICY_BUDGET - evaluator.remaining();
+        Ok((decided.collect(), cost, took))
     }
 
     fn annotate(&self, inputs: &Inputs<'_>) -> Result<Vec<Annotation>, String> {
@@ -169,12 +177,13 @@ impl Validation {
             decisions: vec![self.error(why)],
             annotations: Vec::new(),
             cost: POLICY_BUDGET,
+            took: Vec::new(),
         }
     }
 
     fn error(&self, why: String) -> Decision {
         if self.fails_open {
-            return Decision::Admit;
+            return Decision::FailedOpen(why);
         }
         Decision::Deny {
             message: why,

@@ -2,6 +2,7 @@
 
 use kubist_apimachinery::{Status, StatusCause, Str};
 use kubist_registry::admission::Attributes;
+use std::time::Duration;
 
 /// What a policy says about a request, with one set of parameters.
 #[derive(Debug, Default)]
@@ -11,12 +12,16 @@ pub(super) struct Verdicts {
     pub(super) annotations: Vec<Annotation>,
     /// What the validations cost.
     pub(super) cost: u64,
+    /// How long each validation took; none where all failed together.
+    pub(super) took: Vec<Duration>,
 }
 
 /// What one validation says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Admit,
+    /// It failed, which the policy ignores.
+    FailedOpen(String),
     /// The request violates it, or it failed.
     Deny {
         message: String,

@@ -21,9 +21,9 @@ pub(crate) struct Request<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
     /// That of the new object.
-    whole: Amounts,
+    pub(super) whole: Amounts,
     /// What the new object uses beyond the old one.
-    more: Option<Amounts>,
+    pub(super) more: Option<Amounts>,
 }
 
 impl Request<'_> {
@@ -60,6 +60,24 @@ impl Request<'_> {
     }
 }
 
+/// Returns what a request uses that a quota counts, with all names; none if it does not count it.
+pub(super) fn counted<'a>(
+    quota: &ResourceQuota,
+    request: &Request<'_>,
+    usage: &'a Usage,
+) -> Option<&'a Amounts> {
+    let names = request.evaluator.names(quota.status.hard.keys());
+    if names.is_empty() || !request.matches(quota, request.new) {
+        return None;
+    }
+    // An update that brings the object into the quota counts as a whole.
+    let more = usage.more.as_ref().filter(|_| {
+        let old = request.old;
+        old.is_some_and(|old| request.matches(quota, old))
+    });
+    Some(more.unwrap_or(&usage.whole))
+}
+
 /// Returns what a request adds to the usage of a quota; nothing if the quota does not count it.
 ///
 /// # Errors
@@ -70,10 +88,10 @@ pub(crate) fn check(
     usage: &Usage,
 ) -> Result<Amounts, String> {
     let (hard, used) = (&quota.status.hard, &quota.status.used);
-    let names = request.evaluator.names(hard.keys());
-    if names.is_empty() || !request.matches(quota, request.new) {
+    let Some(delta) = counted(quota, request, usage) else {
         return Ok(Amounts::new());
-    }
+    };
+    let names = request.evaluator.names(hard.keys());
     let name = &quota.metadata.name;
     if let Some(lacks) = request.evaluator.lacks(&names, request.new) {
         return Err(format!("failed quota: {name}: {lacks}"));
@@ -84,12 +102,6 @@ pub(crate) fn check(
             "status unknown for quota: {name}, resources: {names}"
         ));
     }
-    // An update that brings the object into the quota counts as a whole.
-    let more = usage.more.as_ref().filter(|_| {
-        let old = request.old;
-        old.is_some_and(|old| request.matches(quota, old))
-    });
-    let delta = more.unwrap_or(&usage.whole);
     let mut requested = amounts::only(delta, |it| hard.contains_key(it));
     requested.retain(|_, amount| !amount.is_zero());
     let mut sum = used.clone();

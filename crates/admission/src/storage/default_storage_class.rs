@@ -22,6 +22,10 @@ impl AdmissionPlugin for DefaultStorageClass {
         "DefaultStorageClass"
     }
 
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&[("", "persistentvolumeclaims")])
     }

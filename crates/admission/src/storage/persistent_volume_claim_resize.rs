@@ -17,6 +17,10 @@ impl AdmissionPlugin for PersistentVolumeClaimResize {
         "PersistentVolumeClaimResize"
     }
 
+    fn admits(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&[("", "persistentvolumeclaims")])
     }

@@ -19,6 +19,10 @@ impl AdmissionPlugin for StorageObjectInUseProtection {
         "StorageObjectInUseProtection"
     }
 
+    fn validates(&self) -> bool {
+        false
+    }
+
     fn resources(&self) -> Option<&'static [(&'static str, &'static str)]> {
         Some(&[CLAIMS, VOLUMES, CLASSES])
     }

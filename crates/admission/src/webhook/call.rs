@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, Patch, Unusable};
 use super::hook::{Hook, SideEffects};
+use super::metrics::Called;
 use super::rejection;
 use super::table::WebhookTable;
 use crate::asked::{self, Asked};
@@ -14,6 +15,7 @@ use kubist_registry::admission::{Attributes, Side};
 use kubist_registry::{WebhookCall, WebhookCaller, WebhookError};
 use serde_json::Value as Json;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// The maximum length of an answer in bytes. It holds a patch of an object.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
@@ -34,10 +36,32 @@ pub struct WebhookParts {
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The webhook was not called, or gave no usable answer: its policy decides.
-    NotCalled(String),
-    /// The request is refused.
+    NotCalled {
+        /// What the client or the log is told.
+        why: String,
+        /// The code of the failure, for metrics.
+        code: u16,
+    },
+    /// The webhook refuses the request.
     Refused(Box<Status>),
+    /// The server refuses the request for what the webhook wants or may do.
+    Broken(Box<Status>),
 }
+
+impl Failure {
+    /// Returns the answer to the client where the failure is not ignored.
+    pub(super) fn into_status(self) -> Status {
+        match self {
+            Self::NotCalled { why, .. } => Status::internal_error(why),
+            Self::Refused(status) | Self::Broken(status) => *status,
+        }
+    }
+}
+
+/// The codes of failures, for metrics, as upstream.
+const BAD_REQUEST: u16 = 400;
+const INTERNAL_ERROR: u16 = 500;
+pub(super) const UNAVAILABLE: u16 = 503;
 
 /// The review of one request by one webhook.
 #[derive(Clone, Copy)]
@@ -77,11 +101,11 @@ impl Review<'_> {
             match hook.side_effects {
                 SideEffects::NoneOnDryRun => {}
                 SideEffects::Unknown => {
-                    return Err(self.not_called("Webhook SideEffects is nil"));
+                    return Err(self.not_called("Webhook SideEffects is nil", BAD_REQUEST));
                 }
                 SideEffects::Some => {
                     let status = rejection::no_dry_run(&hook.name);
-                    return Err(Failure::Refused(Box::new(status)));
+                    return Err(Failure::Broken(Box::new(status)));
                 }
             }
         }
@@ -89,6 +113,7 @@ impl Review<'_> {
             return Err(self.not_called(
                 "could not create admission objects: webhook does not accept known \
                  AdmissionReview versions (v1, v1beta1)",
+                BAD_REQUEST,
             ));
         };
         let form = asked.form(self.matched);
@@ -97,10 +122,11 @@ impl Review<'_> {
         let answer = Answer::read(version, uid, self.is_mutating, &response);
         let answer = answer.map_err(|unusable| match unusable {
             Unusable::Undecodable(why) => {
-                self.not_called(&format!("failed to call webhook: {why}"))
+                self.not_called(&format!("failed to call webhook: {why}"), UNAVAILABLE)
             }
             Unusable::Invalid(why) => {
-                self.not_called(&format!("received invalid webhook response: {why}"))
+                let why = format!("received invalid webhook response: {why}");
+                self.not_called(&why, UNAVAILABLE)
             }
         })?;
         for (name, value) in &answer.annotations {
@@ -120,15 +146,20 @@ impl Review<'_> {
 
     async fn call(&self, body: Vec<u8>) -> Result<bytes::Bytes, Failure> {
         let hook = self.hook;
-        let failed = |why: &WebhookError| {
-            self.not_called(&format!("failed to call webhook: {}", call_error(why)))
+        let failed = |error: &WebhookError| {
+            let code = match error {
+                WebhookError::Refused { code, .. } => *code,
+                _ => UNAVAILABLE,
+            };
+            let why = format!("failed to call webhook: {}", call_error(error));
+            self.not_called(&why, code)
         };
         let caller = self.parts.caller.as_deref();
         let caller = caller.ok_or_else(|| failed(&WebhookError::NoCaller))?;
-        let client = hook
-            .endpoint
-            .client(caller)
-            .map_err(|error| self.not_called(&format!("could not get REST client: {error}")))?;
+        let client = hook.endpoint.client(caller).map_err(|error| {
+            let why = format!("could not get REST client: {error}");
+            self.not_called(&why, INTERNAL_ERROR)
+        })?;
         let call = WebhookCall {
             body: body.into(),
             response_bytes_max: ANSWER_BYTES_MAX,
@@ -138,8 +169,25 @@ impl Review<'_> {
         client.call(call).await.map_err(|error| failed(&error))
     }
 
-    fn not_called(&self, why: &str) -> Failure {
-        Failure::NotCalled(rejection::not_called(&self.hook.name, why))
+    fn not_called(&self, why: &str, code: u16) -> Failure {
+        let why = rejection::not_called(&self.hook.name, why);
+        Failure::NotCalled { why, code }
+    }
+
+    /// Counts the review, which began at that time.
+    pub(super) fn count<T>(&self, began: Instant, outcome: &Result<T, Failure>) {
+        let call = Called {
+            name: &self.hook.name,
+            kind: if self.is_mutating {
+                "admit"
+            } else {
+                "validating"
+            },
+            operation: self.asked.target().operation,
+            fails_open: self.hook.fails_open,
+            took: began.elapsed(),
+        };
+        self.parts.table.metrics().called(&call, outcome);
     }
 }
 

@@ -13,6 +13,7 @@ use kubist_apimachinery::{Status, Str};
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use serde::Serialize;
+use tokio::time::Instant;
 
 /// The prefix of the annotation about a call.
 const MUTATION: &str = "mutation.webhook.admission.k8s.io/";
@@ -78,12 +79,13 @@ impl MutatingWebhooks {
             matched,
             is_mutating: true,
         };
-        let uid = attributes.stores().new_uid();
+        let (uid, began) = (attributes.stores().new_uid(), Instant::now());
         let outcome = match review.send(&texts, &uid).await {
             Ok(Some(patch)) => mutation::apply(attributes, hook, matched, &patch).await,
             Ok(None) => Ok(false),
             Err(failure) => Err(failure),
         };
+        review.count(began, &outcome);
         let is_changed = matches!(outcome, Ok(true));
         let place = format!("round_{}_index_{index}", u8::from(memory.is_second()));
         let note = Note {
@@ -102,13 +104,12 @@ impl MutatingWebhooks {
         }
         match outcome {
             Ok(_) => Ok(()),
-            Err(Failure::Refused(status)) => Err(*status),
-            Err(Failure::NotCalled(why)) if hook.fails_open => {
+            Err(Failure::NotCalled { why, .. }) if hook.fails_open => {
                 tracing::warn!(%why, "a webhook failed; the request passes");
                 cx.annotate(format!("{FAILED_OPEN}{place}"), &*hook.name);
                 Ok(())
             }
-            Err(Failure::NotCalled(why)) => Err(Status::internal_error(why)),
+            Err(failure) => Err(failure.into_status()),
         }
     }
 }
@@ -116,6 +117,10 @@ impl MutatingWebhooks {
 impl AdmissionPlugin for MutatingWebhooks {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn validates(&self) -> bool {
+        false
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! `apply`: what the patch of a mutating webhook makes of the object of a request.
 
 use super::answer::Patch;
-use super::call::Failure;
+use super::call::{Failure, UNAVAILABLE};
 use super::hook::Hook;
 use super::rejection;
 use crate::asked;
@@ -23,7 +23,10 @@ pub(super) async fn apply(
     matched: &Matched,
     patch: &Patch,
 ) -> Result<bool, Failure> {
-    let not_called = |why: String| Failure::NotCalled(rejection::not_called(&hook.name, &why));
+    let not_called = |why: String| Failure::NotCalled {
+        why: rejection::not_called(&hook.name, &why),
+        code: UNAVAILABLE,
+    };
     let parsed = JsonPatch::parse(&patch.bytes, Reading::Loose).map_err(|error| {
         not_called(format!(
             "received undecodable patch in webhook response: {error}"
@@ -56,5 +59,5 @@ pub(super) async fn apply(
 }
 
 fn refused(why: impl fmt::Display) -> Failure {
-    Failure::Refused(Box::new(Status::internal_error(why)))
+    Failure::Broken(Box::new(Status::internal_error(why)))
 }

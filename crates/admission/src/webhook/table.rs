@@ -1,6 +1,7 @@
 //! `WebhookTable`: the configurations in force, compiled.
 
 use super::hook::Hook;
+use super::metrics::WebhookMetrics;
 use crate::matching::{Operations, ResourceIndex};
 use kubist_api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub struct WebhookTable {
     validating: RwLock<Arc<Hooks>>,
     mutating: RwLock<Arc<Hooks>>,
+    metrics: WebhookMetrics,
 }
 
 /// The webhooks of one kind of configurations.
@@ -30,6 +32,11 @@ pub(super) struct Hooks {
 type Configured = (Str, Vec<Arc<Hook>>);
 
 impl WebhookTable {
+    /// Returns what is counted of calls.
+    pub fn metrics(&self) -> &WebhookMetrics {
+        &self.metrics
+    }
+
     /// Adds or replaces a configuration of validating webhooks.
     pub fn put_validating(&self, of: &ValidatingWebhookConfiguration) {
         let (name, hooks) = validating(of);

@@ -10,6 +10,7 @@ use kubist_apimachinery::Status;
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Target};
 use std::fmt;
+use tokio::time::Instant;
 
 /// The prefix of the annotation about a webhook that failed and let the request pass.
 const FAILED_OPEN: &str = "failed-open.validating.webhook.admission.k8s.io/";
@@ -46,18 +47,22 @@ impl ValidatingWebhooks {
             };
             reviews.push((review, texts, attributes.stores().new_uid()));
         }
-        let calls = reviews.iter().map(|(it, texts, uid)| it.send(texts, uid));
+        let calls = reviews.iter().map(|(it, texts, uid)| async move {
+            let began = Instant::now();
+            let answer = it.send(texts, uid).await;
+            it.count(began, &answer);
+            answer
+        });
         let answers = join_all(calls).await;
         for (index, ((review, ..), answer)) in reviews.iter().zip(answers).enumerate() {
             match answer {
                 Ok(_) => {}
-                Err(Failure::Refused(status)) => return Err(*status),
-                Err(Failure::NotCalled(why)) if review.hook.fails_open => {
+                Err(Failure::NotCalled { why, .. }) if review.hook.fails_open => {
                     tracing::warn!(%why, "a webhook failed; the request passes");
                     let key = format!("{FAILED_OPEN}round_0_index_{index}");
                     attributes.cx().annotate(key, &*review.hook.name);
                 }
-                Err(Failure::NotCalled(why)) => return Err(internal(why)),
+                Err(failure) => return Err(failure.into_status()),
             }
         }
         Ok(())
@@ -71,6 +76,10 @@ fn internal(why: impl fmt::Display) -> Status {
 impl AdmissionPlugin for ValidatingWebhooks {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn admits(&self) -> bool {
+        false
     }
 
     fn handles(&self, target: &Target<'_>) -> bool {

@@ -1,6 +1,7 @@
 //! Tests of the plugins, in a registry of the built-in kinds in memory.
 
 mod attempts;
+mod configurations;
 mod deletions;
 mod fixture;
 mod limit_ranges;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// serves it, which follows them. Clones share everything.
 #[derive(Clone, Debug, Default)]
 pub struct DynamicAdmission {
-    pub(super) webhooks: Arc<WebhookTable>,
-    pub(super) policies: Arc<PolicyTable>,
+    pub(crate) webhooks: Arc<WebhookTable>,
+    pub(crate) policies: Arc<PolicyTable>,
 }
 
 impl DynamicAdmission {

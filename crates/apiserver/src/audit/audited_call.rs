@@ -1,6 +1,7 @@
 //! `AuditedCall`: what is recorded of one request.
 
 use crate::audit::Audit;
+use crate::audit::item::{Receipt, TRUNCATED};
 use crate::audit::object::Object;
 use crate::audit::queue::Pending;
 use bytes::Bytes;
@@ -21,8 +22,6 @@ use tokio::sync::OwnedSemaphorePermit;
 /// The annotations of authorization.
 const DECISION: &str = "authorization.k8s.io/decision";
 const REASON: &str = "authorization.k8s.io/reason";
-/// The annotation of events that lack a part of what their level has, as upstream.
-const TRUNCATED: &str = "audit.k8s.io/truncated";
 
 /// What is known of a request when it is received.
 pub(crate) struct Head<'a> {
@@ -52,54 +51,65 @@ struct State {
     response: Option<Arc<Object>>,
     /// Those of the events that are still to come.
     places: Option<OwnedSemaphorePermit>,
+    /// Whether nothing further is recorded, because the request was refused for its first event.
+    is_refused: bool,
 }
+
+/// The first event of a request could not be written, and the request must not go on.
+#[derive(Debug)]
+pub(crate) struct NotStored;
 
 impl AuditedCall {
     /// Begins to record a request, if the policy says so, once there is room for its events.
+    ///
+    /// # Errors
+    /// Its first event could not be written, and a backend insists on it.
     pub(crate) async fn begin(
         audit: &Audit,
         request: &Attributes<'_>,
         head: Head<'_>,
-    ) -> Option<Arc<Self>> {
+    ) -> Result<Option<Arc<Self>>, NotStored> {
         let treatment = audit.policy.evaluate(request);
+        audit.counters.treated(treatment.level);
         if treatment.level == Level::None {
-            return None;
+            return Ok(None);
         }
-        let places = audit.queue.reserve(events(&treatment)).await?;
-        let received = micro(head.received);
-        let event = Event {
-            kind: "Event",
-            api_version: "audit.k8s.io/v1",
-            level: treatment.level,
-            audit_id: head.audit_id,
-            stage: Stage::RequestReceived,
-            request_uri: head.uri.to_owned(),
-            verb: request.verb.to_owned(),
-            user: UserInfo::from(request.user),
-            impersonated_user: None,
-            source_ips: head.source.into_iter().collect(),
-            user_agent: head.user_agent.to_owned(),
-            object_ref: reference(request),
-            response_status: None,
-            request_object: None,
-            response_object: None,
-            request_received_timestamp: received,
-            stage_timestamp: received,
-            annotations: BTreeMap::new(),
+        let Some(places) = audit.queue.reserve(events(&treatment)).await else {
+            return Ok(None);
         };
-        let call = Self {
+        let clock = Arc::clone(&head.clock);
+        let event = first_event(request, head, treatment.level);
+        let call = Arc::new(Self {
             audit: audit.clone(),
             treatment,
-            clock: head.clock,
+            clock,
             state: Mutex::new(State {
                 event,
                 request: None,
                 response: None,
                 places: Some(places),
+                is_refused: false,
             }),
-        };
-        call.record(Stage::RequestReceived);
-        Some(Arc::new(call))
+        });
+        call.received().await?;
+        Ok(Some(call))
+    }
+
+    /// Records that the request was received, and waits for it where that must be written.
+    async fn received(&self) -> Result<(), NotStored> {
+        let stage = Stage::RequestReceived;
+        if !self.audit.queue.is_strict() || !self.treatment.records(stage) {
+            self.record(stage, None);
+            return Ok(());
+        }
+        let (receipt, written) = Receipt::new();
+        self.record(stage, Some(receipt));
+        if written.await == Ok(true) {
+            return Ok(());
+        }
+        self.audit.counters.rejected();
+        self.state.lock().is_refused = true;
+        Err(NotStored)
     }
 
     /// The user impersonates another.
@@ -144,8 +154,10 @@ impl AuditedCall {
             }
             queue.try_reserve_body(bytes.len())
         };
-        if let Some(room) = room {
-            self.state.lock().request = Some(object(format, bytes, room));
+        match room {
+            Some(room) => self.state.lock().request = Some(object(format, bytes, room)),
+            None if self.treatment.level >= Level::Request => self.annotate(TRUNCATED, "true"),
+            None => {}
         }
     }
 
@@ -190,20 +202,23 @@ impl AuditedCall {
     /// The response has begun, and goes on for long. Its end needs no place: places must not be
     /// taken for as long as clients like.
     pub(crate) fn started(&self) {
-        self.record(Stage::ResponseStarted);
+        self.record(Stage::ResponseStarted, None);
         self.state.lock().places = None;
     }
 
     /// The handler panicked.
     pub(crate) fn panicked(&self) {
-        self.record(Stage::Panic);
+        self.record(Stage::Panic, None);
     }
 
-    fn record(&self, stage: Stage) {
+    fn record(&self, stage: Stage, receipt: Option<Receipt>) {
         if !self.treatment.records(stage) {
             return;
         }
         let mut state = self.state.lock();
+        if state.is_refused {
+            return;
+        }
         let place = state.places.as_mut().and_then(|it| it.split(1));
         let mut event = state.event.clone();
         event.stage = stage;
@@ -218,14 +233,41 @@ impl AuditedCall {
             response: state.response.clone().filter(|_| ended),
             omit_managed_fields: self.treatment.omit_managed_fields,
             place,
+            receipt,
         };
+        self.audit.counters.recorded();
         self.audit.queue.push(pending);
     }
 }
 
 impl Drop for AuditedCall {
     fn drop(&mut self) {
-        self.record(Stage::ResponseComplete);
+        self.record(Stage::ResponseComplete, None);
+    }
+}
+
+/// Returns the event of a request that was received.
+fn first_event(request: &Attributes<'_>, head: Head<'_>, level: Level) -> Event {
+    let received = micro(head.received);
+    Event {
+        kind: "Event",
+        api_version: "audit.k8s.io/v1",
+        level,
+        audit_id: head.audit_id,
+        stage: Stage::RequestReceived,
+        request_uri: head.uri.to_owned(),
+        verb: request.verb.to_owned(),
+        user: UserInfo::from(request.user),
+        impersonated_user: None,
+        source_ips: head.source.into_iter().collect(),
+        user_agent: head.user_agent.to_owned(),
+        object_ref: reference(request),
+        response_status: None,
+        request_object: None,
+        response_object: None,
+        request_received_timestamp: received,
+        stage_timestamp: received,
+        annotations: BTreeMap::new(),
     }
 }
 
@@ -242,7 +284,7 @@ fn object(format: Format, bytes: &Bytes, room: OwnedSemaphorePermit) -> Arc<Obje
     Arc::new(Object {
         format,
         bytes: bytes.clone(),
-        _room: room,
+        room: Arc::new(room),
     })
 }
 

@@ -2,10 +2,16 @@
 //! log backend.
 
 use crate::audit::AuditSink;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+/// What the names of compressed files end with.
+const COMPRESSED: &str = ".gz";
 
 /// Events as lines of a file, or of the standard output.
 #[derive(Debug)]
@@ -16,6 +22,7 @@ pub struct LogFile {
     bytes_max: u64,
     backups_max: usize,
     age_max: Option<Duration>,
+    compresses: bool,
 }
 
 /// An audit log cannot be opened.
@@ -39,6 +46,7 @@ impl LogFile {
             bytes_max: 0,
             backups_max: 0,
             age_max: None,
+            compresses: false,
         }
     }
 
@@ -74,6 +82,13 @@ impl LogFile {
         self
     }
 
+    /// Compresses renamed files with gzip. Default: no.
+    #[must_use]
+    pub fn compress(mut self, compresses: bool) -> Self {
+        self.compresses = compresses;
+        self
+    }
+
     fn begin(&mut self) -> io::Result<()> {
         let Some(path) = &self.path else {
             return Ok(());
@@ -93,8 +108,14 @@ impl LogFile {
             return Ok(());
         };
         self.file = None;
-        fs::rename(&path, free_name(&path)?)?;
+        let renamed = free_name(&path)?;
+        fs::rename(&path, &renamed)?;
         self.begin()?;
+        if self.compresses
+            && let Err(error) = compress(&renamed)
+        {
+            tracing::warn!(%error, "an old audit log could not be compressed");
+        }
         // Old files that cannot be removed now are looked at again the next time.
         if let Err(error) = self.remove_old(&path) {
             tracing::warn!(%error, "old audit logs could not be removed");
@@ -124,7 +145,11 @@ impl LogFile {
 }
 
 impl AuditSink for LogFile {
-    fn write(&mut self, events: &[String]) -> io::Result<()> {
+    fn name(&self) -> &'static str {
+        "log"
+    }
+
+    fn write(&mut self, events: &[Arc<str>]) -> io::Result<()> {
         let mut text = String::with_capacity(events.iter().map(|it| it.len() + 1).sum());
         for event in events {
             text.push_str(event);
@@ -178,6 +203,20 @@ fn free_name(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Replaces a file by a compressed one.
+fn compress(path: &Path) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(COMPRESSED);
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut encoder = GzEncoder::new(options.open(&name)?, Compression::default());
+    io::copy(&mut File::open(path)?, &mut encoder)?;
+    encoder.finish()?.sync_all()?;
+    fs::remove_file(path)
+}
+
 /// Returns the renamed files of a log.
 fn backups(path: &Path) -> io::Result<Vec<PathBuf>> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
@@ -187,6 +226,8 @@ fn backups(path: &Path) -> io::Result<Vec<PathBuf>> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let time = name
+            .strip_suffix(COMPRESSED)
+            .unwrap_or(&name)
             .strip_prefix(&begin)
             .and_then(|it| it.strip_suffix(&extension));
         if time.is_some_and(|it| it.len() == 20 && it.bytes().all(|it| it.is_ascii_digit())) {
@@ -211,7 +252,7 @@ mod tests {
         let path = folder.path().join("audit.log");
         let mut log = LogFile::open(&path, 10).expect("it opens").keep_files(2);
         for number in 0..5 {
-            log.write(&[format!("event {number}")])
+            log.write(&[format!("event {number}").into()])
                 .expect("there is room");
         }
         assert_eq!(lines(&path), ["event 4"]);
@@ -221,8 +262,27 @@ mod tests {
         assert_eq!(kept, [["event 2"], ["event 3"]]);
         // Another file of the folder is nobody's backup.
         fs::write(folder.path().join("audit-x.log"), "x").expect("there is room");
-        log.write(&["event 5".to_owned()]).expect("there is room");
+        log.write(&["event 5".into()]).expect("there is room");
         assert!(folder.path().join("audit-x.log").exists());
+    }
+
+    #[test]
+    fn renamed_files_are_compressed_and_still_counted() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("audit.log");
+        let log = LogFile::open(&path, 10).expect("it opens").keep_files(2);
+        let mut log = log.compress(true);
+        for number in 0..5 {
+            log.write(&[format!("event {number}").into()])
+                .expect("there is room");
+        }
+        let mut backups = backups(&path).expect("they are listed");
+        backups.sort();
+        let texts = backups.iter().map(|it| {
+            let file = File::open(it).expect("it is there");
+            io::read_to_string(flate2::read::GzDecoder::new(file)).expect("it is gzip")
+        });
+        assert_eq!(texts.collect::<Vec<_>>(), ["event 2\n", "event 3\n"]);
     }
 
     #[test]
@@ -231,8 +291,7 @@ mod tests {
         let path = folder.path().join("audit.log");
         for _ in 0..2 {
             let mut log = LogFile::open(&path, 0).expect("it opens");
-            log.write(&["a".to_owned(), "b".to_owned()])
-                .expect("there is room");
+            log.write(&["a".into(), "b".into()]).expect("there is room");
         }
         assert_eq!(lines(&path), ["a", "b", "a", "b"]);
         let nowhere = folder.path().join("none").join("audit.log");

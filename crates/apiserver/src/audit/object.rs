@@ -7,6 +7,7 @@ use kubist_codec::envelope::Envelope;
 use kubist_codec::{Format, yaml};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// A body, as it was sent.
@@ -15,8 +16,11 @@ pub(crate) struct Object {
     pub(crate) format: Format,
     pub(crate) bytes: bytes::Bytes,
     /// Its room in the queue.
-    pub(crate) _room: OwnedSemaphorePermit,
+    pub(super) room: Room,
 }
+
+/// Room for a body, shared by all events that have it.
+pub(super) type Room = Arc<OwnedSemaphorePermit>;
 
 impl Object {
     /// Returns it as JSON on one line, whatever it was sent as: a line break within an event would

@@ -1,22 +1,21 @@
-//! `Queue`: events on their way to the sink.
+//! `Queue`: events on their way to the backends.
 
-use crate::audit::AuditSink;
-use crate::audit::object::Object;
-use kubist_audit::Event;
+use super::backend::{BUFFER_EVENTS, Backend, Mode};
+use super::counters::{AuditCounters, BUFFERED};
+use super::item::{Held, Receipt, Rendered};
+use super::object::Object;
+use super::worker::Outlet;
+use kubist_audit::{Event, Level};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Events that wait at most, as upstream's buffer.
-const EVENTS_MAX: usize = 10_000;
-/// Events that are written at once, as upstream's batches.
-const BATCH_MAX: usize = 400;
 /// Bytes of bodies that wait at most, in the unit below; a longer body counts as all of them.
-const BODY_UNITS_MAX: usize = 64 << 10;
-/// The unit of bodies, in bytes.
-const BODY_UNIT: usize = 1 << 10;
+pub(super) const ROOM_UNITS_MAX: usize = 64 << 10;
+/// The unit of room, in bytes.
+const ROOM_UNIT: usize = 1 << 10;
 
 /// An event, and the bodies that become a part of it.
 pub(super) struct Pending {
@@ -26,40 +25,74 @@ pub(super) struct Pending {
     pub(super) omit_managed_fields: bool,
     /// The event's place; none for the end of what has gone on for long.
     pub(super) place: Option<OwnedSemaphorePermit>,
+    /// Who waits for the event to be written.
+    pub(super) receipt: Option<Receipt>,
 }
 
 /// A bounded queue, and the thread that empties it.
 pub(crate) struct Queue {
     places: Arc<Semaphore>,
     bodies: Arc<Semaphore>,
+    /// Whether requests wait for some backend.
+    waits: bool,
+    /// Whether each request waits for its first event.
+    strict: bool,
+    counters: Arc<AuditCounters>,
     /// Always there until the queue is dropped.
     sender: Option<Sender<Pending>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Queue {
-    pub(super) fn start(sink: Box<dyn AuditSink>) -> io::Result<Self> {
+    pub(super) fn start(backends: Vec<Backend>, counters: &Arc<AuditCounters>) -> io::Result<Self> {
+        let waits = backends.iter().any(|it| it.mode.is_blocking());
+        let strict = backends.iter().any(|it| it.mode == Mode::BlockingStrict);
+        let outlets: io::Result<Vec<Outlet>> = backends
+            .into_iter()
+            .map(|it| Outlet::start(it, counters))
+            .collect();
+        let outlets = outlets?;
         // Its bound are the places: only ends of long-running requests come without one.
         let (sender, receiver) = channel();
         let thread = thread::Builder::new().name("audit".to_owned());
-        let thread = thread.spawn(move || write_all(&receiver, sink))?;
+        let thread = thread.spawn(move || pass_on(&receiver, outlets))?;
         Ok(Self {
-            places: Arc::new(Semaphore::new(EVENTS_MAX)),
-            bodies: Arc::new(Semaphore::new(BODY_UNITS_MAX)),
+            places: Arc::new(Semaphore::new(BUFFER_EVENTS)),
+            bodies: Arc::new(Semaphore::new(ROOM_UNITS_MAX)),
+            waits,
+            strict,
+            counters: Arc::clone(counters),
             sender: Some(sender),
             thread: Some(thread),
         })
     }
 
-    /// Waits for the places of this many events.
-    pub(super) async fn reserve(&self, events: u32) -> Option<OwnedSemaphorePermit> {
-        let places = Arc::clone(&self.places);
-        places.acquire_many_owned(events).await.ok()
+    /// Reports whether each request waits until its first event is written.
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict
     }
 
-    /// Waits until there is room for a body. Who waits must hold no room, so that nobody waits for
-    /// each other.
+    /// Takes the places of this many events. Waits for them if requests wait for some backend;
+    /// otherwise the events are lost if there are none now.
+    pub(super) async fn reserve(&self, events: u32) -> Option<OwnedSemaphorePermit> {
+        let places = Arc::clone(&self.places);
+        if self.waits {
+            return places.acquire_many_owned(events).await.ok();
+        }
+        let taken = places.try_acquire_many_owned(events);
+        if taken.is_err() {
+            self.counters
+                .lost(BUFFERED, usize::try_from(events).unwrap_or(usize::MAX));
+        }
+        taken.ok()
+    }
+
+    /// Takes room for a body, and waits for it if requests wait for some backend. Who waits must
+    /// hold no room, so that nobody waits for each other.
     pub(super) async fn reserve_body(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        if !self.waits {
+            return self.try_reserve_body(bytes);
+        }
         let bodies = Arc::clone(&self.bodies);
         bodies.acquire_many_owned(units(bytes)).await.ok()
     }
@@ -73,15 +106,18 @@ impl Queue {
     /// Passes an event on.
     pub(super) fn push(&self, pending: Pending) {
         if let Some(sender) = &self.sender
-            && sender.send(pending).is_err()
+            && let Err(lost) = sender.send(pending)
         {
             tracing::error!("the audit log has ended: an event is lost");
+            lost.0.receipt.inspect(Receipt::fail);
+            self.counters.lost(BUFFERED, 1);
         }
     }
 }
 
-fn units(bytes: usize) -> u32 {
-    let units = bytes.div_ceil(BODY_UNIT).clamp(1, BODY_UNITS_MAX);
+/// Returns the units of room that a text takes.
+pub(super) fn units(bytes: usize) -> u32 {
+    let units = bytes.div_ceil(ROOM_UNIT).clamp(1, ROOM_UNITS_MAX);
     u32::try_from(units).unwrap_or(u32::MAX)
 }
 
@@ -94,43 +130,38 @@ impl Drop for Queue {
     }
 }
 
-fn write_all(receiver: &Receiver<Pending>, mut sink: Box<dyn AuditSink>) {
-    while let Ok(first) = receiver.recv() {
-        let (mut events, mut places) = (Vec::new(), Vec::new());
-        let mut next = Some(first);
-        while let Some(pending) = next {
-            let (event, place) = rendered(pending);
-            events.push(event);
-            places.push(place);
-            next = if events.len() < BATCH_MAX {
-                receiver.try_recv().ok()
-            } else {
-                None
-            };
+fn pass_on(receiver: &Receiver<Pending>, mut outlets: Vec<Outlet>) {
+    while let Ok(pending) = receiver.recv() {
+        let (event, held, receipt) = rendered(pending);
+        let receipt = receipt.map(Arc::new);
+        for outlet in &outlets {
+            outlet.offer(&event, &held, receipt.as_ref());
         }
-        if let Err(error) = sink.write(&events) {
-            tracing::error!(%error, events = events.len(), "audit events could not be written");
-        }
-        drop(places);
     }
+    // All at the same time; dropping each waits for it.
+    outlets.iter_mut().for_each(Outlet::close);
 }
 
-fn rendered(pending: Pending) -> (String, Option<OwnedSemaphorePermit>) {
+fn rendered(pending: Pending) -> (Rendered, Held, Option<Receipt>) {
     let Pending {
         mut event,
         request,
         response,
         omit_managed_fields,
         place,
+        receipt,
     } = pending;
     let json = |it: &Arc<Object>| it.json(omit_managed_fields);
     if let (Some(request), Some(about)) = (&request, &mut event.object_ref) {
         request.complete(about);
     }
-    let keeps_request = event.level >= kubist_audit::Level::Request;
+    let keeps_request = event.level >= Level::Request;
     event.request_object = request.as_ref().filter(|_| keeps_request).and_then(json);
     event.response_object = response.as_ref().and_then(json);
-    // It consists of texts and numbers, so it can always be written.
-    let text = serde_json::to_string(&event).unwrap_or_default();
-    (text, place)
+    let room = |it: Option<Arc<Object>>| it.map(|it| Arc::clone(&it.room));
+    let held = Held {
+        _place: place.map(Arc::new),
+        _bodies: [room(request), room(response)],
+    };
+    (Rendered::new(event), held, receipt)
 }

@@ -1,6 +1,7 @@
 //! `Authorization`: who decides about the requests of a server.
 
 use crate::audit::audited_call::AuditedCall;
+use crate::metrics::{AccessMetrics, Opinion};
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_authorization::node::NodeAuthorizer;
 use kubist_authorization::rbac::{Grants, RbacAuthorizer};
@@ -8,6 +9,8 @@ use kubist_authorization::{
     Action, AlwaysAllow, Attributes, Authorizer, Chain, Decision, MASTERS_GROUP, PrivilegedGroups,
 };
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Who decides about the requests of a server. Default: everything is allowed to every
 /// authenticated user.
@@ -128,7 +131,7 @@ impl Authorization {
         self.authorizer.authorize(attributes).await
     }
 
-    /// Authorizes a request, and records the decision.
+    /// Authorizes a request, and records and counts the decision.
     ///
     /// # Errors
     /// 403 in upstream's words if it is not allowed.
@@ -136,12 +139,21 @@ impl Authorization {
         &self,
         attributes: Attributes<'_>,
         audit: Option<&AuditedCall>,
+        metrics: Option<&AccessMetrics>,
     ) -> Result<(), Status> {
         if self.allows_all {
+            metrics.inspect(|it| it.authorized(Opinion::Allowed, Duration::ZERO));
             audit.inspect(|it| it.authorized(&Decision::Allow(String::new())));
             return Ok(());
         }
+        let began = Instant::now();
         let decision = self.decide(attributes).await;
+        let opinion = match &decision {
+            Decision::Allow(_) => Opinion::Allowed,
+            Decision::Deny(_) => Opinion::Denied,
+            Decision::NoOpinion(_) => Opinion::None,
+        };
+        metrics.inspect(|it| it.authorized(opinion, began.elapsed()));
         audit.inspect(|it| it.authorized(&decision));
         match decision {
             Decision::Allow(_) => Ok(()),

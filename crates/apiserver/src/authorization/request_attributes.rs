@@ -11,8 +11,8 @@ use std::borrow::Cow;
 pub(crate) struct RequestAttributes<'a> {
     verb: Cow<'a, str>,
     /// What a list, a watch or a deletion of a collection selects.
-    fields: Option<FieldSelector>,
-    labels: Option<Selector>,
+    fields: Option<&'a FieldSelector>,
+    labels: Option<&'a Selector>,
     request: &'a Request,
     route: &'a Route,
 }
@@ -25,15 +25,15 @@ impl<'a> RequestAttributes<'a> {
         };
         let selects = matches!(&*verb, "list" | "watch" | "deletecollection");
         // As upstream, what cannot be parsed selects nothing here, and is refused later.
-        let text = |name| {
-            request
-                .query
-                .first(name)
-                .filter(|it| selects && !it.is_empty())
-        };
+        let is_said = |name| selects && request.query.first(name).is_some_and(|it| !it.is_empty());
+        let (fields, labels) = (is_said("fieldSelector"), is_said("labelSelector"));
         Self {
-            fields: text("fieldSelector").and_then(|it| it.parse().ok()),
-            labels: text("labelSelector").and_then(|it| it.parse().ok()),
+            fields: fields
+                .then(|| request.selectors().fields.as_ref().ok())
+                .flatten(),
+            labels: labels
+                .then(|| request.selectors().labels.as_ref().ok())
+                .flatten(),
             verb,
             request,
             route,
@@ -68,14 +68,14 @@ impl<'a> RequestAttributes<'a> {
             } else {
                 text(&path.namespace)
             },
-            name: match &self.fields {
+            name: match self.fields {
                 Some(fields) if name.is_empty() && self.verb != "deletecollection" => {
                     selected_name(fields)
                 }
                 _ => name,
             },
-            fields: self.fields.as_ref(),
-            labels: self.labels.as_ref(),
+            fields: self.fields,
+            labels: self.labels,
         }
     }
 }

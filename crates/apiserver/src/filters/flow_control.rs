@@ -29,7 +29,6 @@ pub(crate) struct FlowControl {
     seats: u32,
     began: Instant,
     state: Mutex<State>,
-    metrics: FlowMetrics,
 }
 
 struct State {
@@ -39,6 +38,7 @@ struct State {
     /// The responses that are being sent, with the time at which the client last accepted data.
     sending: BTreeMap<u64, Sending>,
     next: u64,
+    metrics: FlowMetrics,
 }
 
 /// A response that is being sent.
@@ -94,18 +94,19 @@ impl FlowControl {
             waiters: BTreeMap::new(),
             sending: BTreeMap::new(),
             next: 0,
+            metrics: FlowMetrics::default(),
         };
         Arc::new(Self {
             seats,
             began: Instant::now(),
             state: Mutex::new(state),
-            metrics: FlowMetrics::default(),
         })
     }
 
     /// Takes another configuration.
     pub(crate) fn configure(&self, configuration: &Configuration) {
         let mut state = self.state.lock();
+        state.metrics.forget_classes();
         let begun = state.flows.configure(self.now(), configuration);
         self.go_on(&mut state, begun);
     }
@@ -135,8 +136,7 @@ impl FlowControl {
         request: Attributes<'_>,
         work: Work,
     ) -> Result<FlowSeat, Refused> {
-        let (class, fate) = self.arrive(request, work);
-        let flow = self.metrics.flow(&class);
+        let Arrived { class, flow, fate } = self.arrive(request, work);
         let (execution, waited) = match fate {
             Fate::Executes(execution) => (execution, Duration::ZERO),
             Fate::Rejected(why) => {
@@ -169,11 +169,15 @@ impl FlowControl {
 
     /// Returns its metrics.
     pub(crate) fn families(&self) -> Vec<MetricFamily> {
-        let levels: Vec<_> = self.state.lock().flows.levels().collect();
-        families(&self.metrics, &levels, self.seats)
+        let (levels, flows) = {
+            let state = self.state.lock();
+            let levels: Vec<_> = state.flows.levels().collect();
+            (levels, state.metrics.flows())
+        };
+        families(&flows, &levels, self.seats)
     }
 
-    fn arrive(self: &Arc<Self>, request: Attributes<'_>, work: Work) -> (Arc<Class>, Fate) {
+    fn arrive(self: &Arc<Self>, request: Attributes<'_>, work: Work) -> Arrived {
         let (mut state, now) = (self.state.lock(), self.now());
         let mut arrival = state.flows.arrive(now, &request, work);
         if let Arrival::Rejected(..) = arrival
@@ -181,7 +185,7 @@ impl FlowControl {
         {
             arrival = state.flows.arrive(now, &request, work);
         }
-        match arrival {
+        let (class, fate) = match arrival {
             Arrival::Executes(class, execution) => (class, Fate::Executes(execution)),
             Arrival::Rejected(class, why) => (class, Fate::Rejected(why)),
             Arrival::Waits(class, ticket) => {
@@ -189,11 +193,12 @@ impl FlowControl {
                 state.waiters.insert(ticket, sender);
                 // Perhaps for it.
                 self.reclaim_stalled(&mut state);
-                drop(state);
                 let of = Arc::clone(self);
                 (class, Fate::Waits(Waiting { of, ticket, begins }))
             }
-        }
+        };
+        let flow = state.metrics.flow(&class);
+        Arrived { class, flow, fate }
     }
 
     /// Waits until the request may go on; none if that takes too long.
@@ -259,6 +264,13 @@ impl FlowControl {
     fn millis(&self) -> u64 {
         u64::try_from(self.now().as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+/// A request that was classified.
+struct Arrived {
+    class: Arc<Class>,
+    flow: Arc<Flow>,
+    fate: Fate,
 }
 
 enum Fate {

@@ -11,6 +11,7 @@ use crate::authentication::authenticator::{
 use crate::authentication::service_accounts;
 use crate::authorization::authorizer::{Authorization, forbidden};
 use http::HeaderMap;
+use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{Status, Str};
 use kubist_authorization::{Action, Attributes, ResourceAction};
 use kubist_registry::User;
@@ -40,12 +41,17 @@ pub(crate) async fn impersonated(
     authorization: &Authorization,
 ) -> Result<User, Status> {
     let asks = |name: &str| matches!(name, USER | GROUP | UID) || name.starts_with(EXTRA);
-    let Some(asked) = headers.keys().find(|name| asks(name.as_str())) else {
+    if !headers.keys().any(|name| asks(name.as_str())) {
         return Ok(sender);
-    };
+    }
     let mut wanted = wanted(headers);
     if wanted.name.is_empty() {
-        let message = format!("requested {asked} without impersonating a user");
+        // An empty header of the user or the uid alone asks for nothing.
+        if wanted == User::default() {
+            return Ok(sender);
+        }
+        let shown = shown(&wanted);
+        let message = format!("requested {shown} without impersonating a user name");
         return Err(Status::bad_request(message));
     }
     if authorization.allows_all() {
@@ -81,6 +87,30 @@ fn wanted(headers: &HeaderMap) -> User {
     user
 }
 
+/// Returns whom a request asks to be as Go prints it, which upstream's message has.
+fn shown(user: &User) -> String {
+    let list = |texts: &[Str]| {
+        let texts: Vec<String> = texts.iter().map(|it| quote(it)).collect();
+        format!("[]string{{{}}}", texts.join(", "))
+    };
+    let groups = match &user.groups[..] {
+        [] => "[]string(nil)".to_owned(),
+        groups => list(groups),
+    };
+    let extra = user.extra.iter();
+    let extra: Vec<String> = extra
+        .map(|(key, values)| format!("{}:{}", quote(key), list(values)))
+        .collect();
+    let extra = match &extra[..] {
+        [] => "map[string][]string(nil)".to_owned(),
+        extra => format!("map[string][]string{{{}}}", extra.join(", ")),
+    };
+    format!(
+        "&user.DefaultInfo{{Name:\"\", UID:{}, Groups:{groups}, Extra:{extra}}}",
+        quote(&user.uid)
+    )
+}
+
 /// Authorizes each part.
 async fn check(sender: &User, wanted: &User, authorization: &Authorization) -> Result<(), Status> {
     let mut parts = vec![user_part(&wanted.name)];
@@ -99,7 +129,7 @@ async fn check(sender: &User, wanted: &User, authorization: &Authorization) -> R
     }
     for part in parts {
         authorization
-            .check(impersonation(sender, part), None)
+            .check(impersonation(sender, part), None, None)
             .await?;
     }
     Ok(())
@@ -221,16 +251,25 @@ mod tests {
             .expect_err("refused");
         assert_eq!(code, 403);
         assert!(message.starts_with(
-            "users \"bob\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in API \
-             group \"\" at the cluster scope: this server"
+            "users \"bob\" is forbidden: User \"alice\" cannot impersonate resource \"users\" in \
+             API group \"\" at the cluster scope: this server"
         ));
     }
 
     #[tokio::test]
     async fn groups_without_a_user_are_a_mistake() {
         let refused = ask(&Authorization::rbac(), &[(GROUP, "devs")]).await;
-        let message = "requested impersonate-group without impersonating a user";
+        let message = "requested &user.DefaultInfo{Name:\"\", UID:\"\", \
+                       Groups:[]string{\"devs\"}, Extra:map[string][]string(nil)} without \
+                       impersonating a user name";
         assert_eq!(refused, Err((400, message.to_owned())));
+        let refused = ask(&Authorization::rbac(), &[("impersonate-extra-a", "b")]).await;
+        let message = "requested &user.DefaultInfo{Name:\"\", UID:\"\", \
+                       Groups:[]string(nil), Extra:map[string][]string{\"a\":[]string{\"b\"}}} \
+                       without impersonating a user name";
+        assert_eq!(refused, Err((400, message.to_owned())));
+        let empty = ask(&Authorization::rbac(), &[(USER, "")]).await;
+        assert_eq!(&*empty.expect("it asks for nothing").name, "alice");
     }
 
     #[tokio::test]

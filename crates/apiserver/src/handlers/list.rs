@@ -28,7 +28,9 @@ pub(super) async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
     let lengths = selectors.filter_map(|it| call.request.query.first(it).map(str::len));
     let work = lengths.sum::<usize>().saturating_mul(SELECTOR_WORK);
     call.cx.begin_work(work).await;
-    ListOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())
+    let selectors = call.request.selectors().clone();
+    let options = ListOptions::from_query_with(call.request.query.pairs(), selectors);
+    options.map_err(|error| error.to_status())
 }
 
 /// Encodes a page of a list.

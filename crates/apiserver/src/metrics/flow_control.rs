@@ -3,10 +3,10 @@
 use super::distribution::Distribution;
 use super::exposition::Family;
 use super::table::Gauge;
+use hashbrown::HashMap;
 use kubist_apimachinery::Str;
 use kubist_flow_control::{Class, LevelStats, Rejection};
 use kubist_registry::metrics::Count;
-use parking_lot::Mutex;
 use prometheus::proto::MetricFamily;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,11 +23,17 @@ static WAIT_SECONDS: [f64; 13] = [
 /// Flow schemas that are counted; those that were deleted are forgotten beyond it.
 const FLOWS_MAX: usize = 1_024;
 
-/// What is counted for each flow schema.
+/// What is counted for each flow schema. It has no lock: it is a part of what is locked for each
+/// request anyway.
 #[derive(Default)]
 pub(crate) struct FlowMetrics {
-    flows: Mutex<BTreeMap<(Str, Str), Arc<Flow>>>,
+    flows: BTreeMap<(Str, Str), Arc<Flow>>,
+    /// Those of classes of the current configuration, by the address of the class, which is kept.
+    known: HashMap<usize, (Arc<Class>, Arc<Flow>)>,
 }
+
+/// What is counted for one flow schema and its priority level.
+pub(crate) type NamedFlow = ((Str, Str), Arc<Flow>);
 
 /// What is counted for one flow schema.
 pub(crate) struct Flow {
@@ -101,27 +107,45 @@ impl Flow {
 
 impl FlowMetrics {
     /// Returns what is counted for a request of this class.
-    pub(crate) fn flow(&self, class: &Class) -> Arc<Flow> {
-        let key = (class.flow_schema.clone(), class.priority_level.clone());
-        let mut flows = self.flows.lock();
-        if let Some(known) = flows.get(&key) {
+    pub(crate) fn flow(&mut self, class: &Arc<Class>) -> Arc<Flow> {
+        let address = Arc::as_ptr(class).addr();
+        if let Some((_, known)) = self.known.get(&address) {
             return Arc::clone(known);
         }
-        if flows.len() >= FLOWS_MAX {
-            flows.clear();
+        let key = (class.flow_schema.clone(), class.priority_level.clone());
+        if self.flows.len() >= FLOWS_MAX && !self.flows.contains_key(&key) {
+            self.flows.clear();
+            self.known.clear();
         }
-        Arc::clone(flows.entry(key).or_insert_with(|| Arc::new(Flow::new())))
+        let flow = self.flows.entry(key);
+        let flow = Arc::clone(flow.or_insert_with(|| Arc::new(Flow::new())));
+        let known = (Arc::clone(class), Arc::clone(&flow));
+        self.known.insert(address, known);
+        flow
+    }
+
+    /// The classes are others from now on.
+    pub(crate) fn forget_classes(&mut self) {
+        self.known.clear();
+    }
+
+    /// Returns everything.
+    pub(crate) fn flows(&self) -> Vec<NamedFlow> {
+        let flows = self.flows.iter();
+        flows
+            .map(|(names, flow)| (names.clone(), Arc::clone(flow)))
+            .collect()
     }
 }
 
 /// Returns the families of a server with priority and fairness, its levels and all its seats.
-pub(crate) fn families(of: &FlowMetrics, levels: &[LevelStats], seats: u32) -> Vec<MetricFamily> {
+pub(crate) fn families(of: &[NamedFlow], levels: &[LevelStats], seats: u32) -> Vec<MetricFamily> {
     let mut families = flow_families(of);
     families.extend(level_families(levels, seats));
     families.into_iter().filter_map(Family::finish).collect()
 }
 
-fn flow_families(of: &FlowMetrics) -> Vec<Family> {
+fn flow_families(of: &[NamedFlow]) -> Vec<Family> {
     let mut dispatched = Family::counter(
         "apiserver_flowcontrol_dispatched_requests_total",
         "Requests that got their seats",
@@ -150,7 +174,7 @@ fn flow_families(of: &FlowMetrics) -> Vec<Family> {
         "apiserver_flowcontrol_current_inqueue_requests",
         "Requests that wait for their seats",
     );
-    for ((schema, level), flow) in &*of.flows.lock() {
+    for ((schema, level), flow) in of {
         let labels: [&str; 2] = [schema, level];
         executing.set(&labels, flow.executing.value());
         seats.set(&labels, flow.executing_seats.value());

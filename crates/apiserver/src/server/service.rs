@@ -7,8 +7,9 @@
 mod authenticate;
 mod non_resource;
 
+use crate::admission::DynamicAdmission;
 use crate::audit::Audit;
-use crate::audit::audited_call::{AuditedCall, Head};
+use crate::audit::audited_call::{AuditedCall, Head, NotStored};
 use crate::authentication::authenticator::Authenticator;
 use crate::authorization::request_attributes::RequestAttributes;
 use crate::config::Config;
@@ -54,6 +55,7 @@ use std::pin::pin;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 /// Time limit of requests other than watches, as upstream.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -74,6 +76,7 @@ pub(crate) struct Service {
     anonymous_health: bool,
     observer: Option<Arc<dyn RequestObserver>>,
     audit: Option<Audit>,
+    admission: Option<DynamicAdmission>,
 }
 
 impl Service {
@@ -104,6 +107,7 @@ impl Service {
             anonymous_health: config.anonymous_health,
             observer: config.observer.clone(),
             audit: config.audit.clone(),
+            admission: config.admission.clone(),
         }
     }
 
@@ -201,12 +205,18 @@ impl Service {
         }
         let deadline = deadline(incoming.request)?;
         let response = async {
+            let access = self.context.metrics.access();
+            let began = Instant::now();
             let user = self
                 .authenticated(cx, incoming.connection, incoming.request)
                 .await;
+            access.authenticated(&user, began.elapsed());
             let asked = RequestAttributes::of(incoming.request, &route);
             let known = user.as_ref().unwrap_or(&NOBODY);
             let audited = self.audited(cx, &asked.by(known), incoming, record).await;
+            let Ok(audited) = audited else {
+                return Ok(ApiResponse::audit_failed(incoming.request.target()));
+            };
             record.audited(audited);
             let user = user?;
             cx.user = self.impersonated(incoming.request, user, record).await?;
@@ -223,7 +233,10 @@ impl Service {
             let audit = record.audit().cloned();
             let response = async {
                 let authorization = &self.context.authorization;
-                authorization.check(asked, audit.as_deref()).await?;
+                let counted = Some(access);
+                authorization
+                    .check(asked, audit.as_deref(), counted)
+                    .await?;
                 let routed = self.route(cx, incoming, &reservation, &route, body, audit.clone());
                 let routed = pin!(routed);
                 CpuBound::new(routed, || cx.long_work()).await
@@ -275,14 +288,19 @@ impl Service {
     }
 
     /// Begins to record a request, if it is.
+    ///
+    /// # Errors
+    /// It must be recorded, and cannot be.
     async fn audited(
         &self,
         cx: &RequestContext,
         asked: &Attributes<'_>,
         incoming: IncomingRequest<'_>,
         record: &RequestRecord,
-    ) -> Option<Arc<AuditedCall>> {
-        let audit = self.audit.as_ref()?;
+    ) -> Result<Option<Arc<AuditedCall>>, NotStored> {
+        let Some(audit) = &self.audit else {
+            return Ok(None);
+        };
         let id = record.audit_id();
         let head = Head {
             audit_id: String::from_utf8_lossy(id.as_bytes()).into_owned(),

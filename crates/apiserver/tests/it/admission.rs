@@ -1,6 +1,7 @@
 //! Webhooks and policies that are stored, as clients see them. Webhooks are functions of the test.
 
 mod chain;
+mod metrics;
 mod mutating_policies;
 mod mutating_webhooks;
 mod policies;

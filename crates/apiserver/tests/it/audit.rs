@@ -1,5 +1,7 @@
 //! The audit log: which requests are in it, with what, and in which order.
 
+mod backends;
+
 use crate::client::{Client, server};
 use http::Version;
 use kubist_apiserver::audit::{Audit, AuditSink, Policy};
@@ -18,7 +20,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 struct Kept(Arc<Mutex<Vec<Value>>>);
 
 impl AuditSink for Kept {
-    fn write(&mut self, events: &[String]) -> io::Result<()> {
+    fn write(&mut self, events: &[Arc<str>]) -> io::Result<()> {
         assert!(
             events.iter().all(|it| !it.contains('\n')),
             "an event is a line"
@@ -33,9 +35,17 @@ impl AuditSink for Kept {
 
 /// Starts a server with a policy of these rules; Bob may do nothing.
 async fn start(rules: &str) -> (RunningServer, Kept) {
-    let text = format!("{{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{rules}]}}");
-    let policy = Policy::parse(text.as_bytes()).expect("it is a policy");
     let kept = Kept::default();
+    let audit = Audit::new(policy(rules), kept.clone()).expect("there is room for a thread");
+    (start_with(audit).await, kept)
+}
+
+fn policy(rules: &str) -> Policy {
+    let text = format!("{{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{rules}]}}");
+    Policy::parse(text.as_bytes()).expect("it is a policy")
+}
+
+async fn start_with(audit: Audit) -> RunningServer {
     let bob = StaticToken {
         token: "bob".to_owned(),
         user: User {
@@ -44,15 +54,14 @@ async fn start(rules: &str) -> (RunningServer, Kept) {
             ..User::default()
         },
     };
-    let server = server(Config {
+    server(Config {
         listen: None,
         tokens: vec![bob],
         authorization: Authorization::rbac(),
-        audit: Some(Audit::new(policy, kept.clone()).expect("there is room for a thread")),
+        audit: Some(audit),
         ..Config::default()
     })
-    .await;
-    (server, kept)
+    .await
 }
 
 /// The events of a path after the server has ended, so that all are written.

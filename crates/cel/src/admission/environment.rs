@@ -34,14 +34,32 @@ pub struct Uses {
 /// Those of expressions that are stored, and of new ones. Built once: they have all functions.
 static STORED: LazyLock<Environment> = LazyLock::new(|| of_version(Version::STORED));
 static NEW: LazyLock<Environment> = LazyLock::new(|| of_version(Version::minor(35)));
+/// What has neither objects nor parameters, whose types differ.
+static WITHOUT_OBJECTS: LazyLock<Environment> = LazyLock::new(|| without_objects(Version::STORED));
 
 fn of_version(version: Version) -> Environment {
+    without_objects(version).extend([(OBJECT, Type::Dyn), (OLD_OBJECT, Type::Dyn)])
+}
+
+fn without_objects(version: Version) -> Environment {
     Environment::new(version).extend([
-        (OBJECT, Type::Dyn),
-        (OLD_OBJECT, Type::Dyn),
         (NAMESPACE, namespace_type().cel_type()),
         (REQUEST, request_type().cel_type()),
     ])
+}
+
+/// Returns the environment that checks stored expressions against the type of the objects that
+/// they are about, and that of parameters, if they have some.
+///
+/// As upstream's, it has no [`REQUEST_RESOURCE`].
+pub fn typed(object: &Type, params: Option<&Type>) -> Environment {
+    let params = params.map(|it| (PARAMS, it.clone()));
+    let own = [
+        (OBJECT, object.clone()),
+        (OLD_OBJECT, object.clone()),
+        (AUTHORIZER, authorizer_type()),
+    ];
+    WITHOUT_OBJECTS.extend(own.into_iter().chain(params))
 }
 
 /// Returns the environment of stored expressions that use these variables.

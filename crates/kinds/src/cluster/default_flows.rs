@@ -4,9 +4,8 @@
 //! to `false` is left alone, except the mandatory ones, `exempt` and `catch-all`.
 
 use super::bootstrap::ensure;
-use crate::flowcontrol::defaults;
+use crate::flowcontrol::defaults::{self, Defaulted};
 use kubist_api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
-use kubist_apimachinery::wire::Wire;
 use kubist_apimachinery::{AnyObject, KubeObject, Status};
 use kubist_registry::{RequestContext, Stores, UpdatePath, UpdatedObject};
 use std::any::Any;
@@ -53,7 +52,7 @@ pub(super) async fn run(stores: &Arc<Stores>, cx: &RequestContext) -> Result<(),
     settle_all::<FlowSchema>(stores, &cx).await
 }
 
-async fn settle_all<K: Flow + Wire>(
+async fn settle_all<K: Flow + Defaulted>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
 ) -> Result<(), Status> {
@@ -66,18 +65,18 @@ async fn settle_all<K: Flow + Wire>(
 async fn settle<K: Flow>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
-    wanted: K,
+    wanted: &'static K,
 ) -> Result<(), Status> {
     let Some(store) = stores.resource(K::GROUP, K::PLURAL) else {
         return Ok(());
     };
     let name = wanted.metadata().name.clone();
     let Some(stored) = store.get("", &name).await? else {
-        return ensure(stores, cx, "", wanted).await;
+        return ensure(stores, cx, "", wanted.clone()).await;
     };
     let stored: &dyn Any = &**stored.object()?;
     let stored = stored.downcast_ref::<K>();
-    if stored.is_none_or(|it| restored(it, &wanted).is_none()) {
+    if stored.is_none_or(|it| restored(it, wanted).is_none()) {
         return Ok(());
     }
     let restoring = Restoring(wanted);
@@ -111,12 +110,12 @@ fn restored<K: Flow>(own: &K, wanted: &K) -> Option<K> {
 
 /// The restoration of what is stored.
 #[derive(Debug)]
-struct Restoring<K>(K);
+struct Restoring<K: 'static>(&'static K);
 
 impl<K: Flow> UpdatedObject for Restoring<K> {
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let old = old.and_then(|old| (old as &dyn Any).downcast_ref::<K>());
-        let restored = old.and_then(|old| restored(old, &self.0));
+        let restored = old.and_then(|old| restored(old, self.0));
         let object = restored.or_else(|| old.cloned());
         Ok(Box::new(object.unwrap_or_else(|| self.0.clone())))
     }

@@ -112,7 +112,7 @@ fn fixed_level(new: &PriorityLevelConfiguration) -> Option<FieldError> {
     if !defaults::is_mandatory(name) {
         return None;
     }
-    let mut fixed: PriorityLevelConfiguration = defaults::named(name)?;
+    let mut fixed = defaults::named::<PriorityLevelConfiguration>(name)?.clone();
     let mut except = "";
     if name == EXEMPT {
         fixed.spec.exempt.clone_from(&new.spec.exempt);

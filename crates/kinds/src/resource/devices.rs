@@ -45,14 +45,14 @@ pub(crate) fn check_claim(errors: &mut Errors, claim: &DeviceClaim, path: &Field
     }
 }
 
-fn at_most(errors: &mut Errors, count: usize, max: usize, path: &FieldPath) {
+pub(super) fn at_most(errors: &mut Errors, count: usize, max: usize, path: &FieldPath) {
     if count > max {
         errors.push(FieldError::too_many(path, Some(count), max));
     }
 }
 
 /// Returns the request names that constraints and configurations can refer to.
-fn names(claim: &DeviceClaim) -> BTreeSet<String> {
+pub(super) fn names(claim: &DeviceClaim) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for request in &claim.requests {
         names.insert(request.name.to_string());
@@ -78,17 +78,38 @@ pub(crate) fn check_selectors(errors: &mut Errors, all: &[DeviceSelector], path:
     }
 }
 
+/// Checks the name of a request of the claim, or of one of its alternatives.
+pub(super) fn check_request_name(
+    errors: &mut Errors,
+    name: &str,
+    known: &BTreeSet<String>,
+    path: &FieldPath,
+) {
+    let parts: Vec<&str> = name.splitn(3, '/').collect();
+    if parts.len() < 3 {
+        for part in parts {
+            rules::text(errors, part, path, validate_name::dns1123_label);
+        }
+    }
+    if !known.contains(name) {
+        let detail = "must be the name of a request in the claim or the name of a request and a \
+                      subrequest separated by '/'";
+        errors.push(FieldError::invalid(path, name, detail));
+    }
+}
+
 /// Checks the requests that a constraint or a configuration refers to.
-fn check_names(errors: &mut Errors, used: &[Str], known: &BTreeSet<String>, path: &FieldPath) {
+pub(super) fn check_names(
+    errors: &mut Errors,
+    used: &[Str],
+    known: &BTreeSet<String>,
+    path: &FieldPath,
+) {
     at_most(errors, used.len(), ITEMS_MAX, path);
     let twice = rules::repeats(used);
     for ((index, name), twice) in used.iter().enumerate().zip(twice) {
         let path = path.index(index);
-        if !known.contains(name.as_str()) {
-            let detail = "must be the name of a request in the claim or the name of a request and \
-                          a subrequest separated by '/'";
-            errors.push(FieldError::invalid(&path, name, detail));
-        }
+        check_request_name(errors, name, known, &path);
         if twice {
             errors.push(FieldError::duplicate(&path, name));
         }
@@ -180,7 +201,11 @@ pub(crate) fn check_configs<'a>(
     }
 }
 
-fn check_opaque(errors: &mut Errors, opaque: Option<&OpaqueDeviceConfiguration>, path: &FieldPath) {
+pub(super) fn check_opaque(
+    errors: &mut Errors,
+    opaque: Option<&OpaqueDeviceConfiguration>,
+    path: &FieldPath,
+) {
     let Some(opaque) = opaque else {
         errors.push(FieldError::required(path, ""));
         return;
@@ -189,14 +214,18 @@ fn check_opaque(errors: &mut Errors, opaque: Option<&OpaqueDeviceConfiguration>,
     if rules::required(errors, &opaque.driver, &at) {
         check_domain(errors, &opaque.driver, &at);
     }
-    let (at, raw) = (path.child("parameters"), &opaque.parameters.raw.0);
-    if raw.is_empty() || raw.as_slice() == b"null" {
-        errors.push(FieldError::required(&at, ""));
+    check_raw(errors, &opaque.parameters.raw.0, &path.child("parameters"));
+}
+
+/// Checks data of a driver: a JSON object.
+pub(super) fn check_raw(errors: &mut Errors, raw: &[u8], path: &FieldPath) {
+    if raw.is_empty() || raw == b"null" {
+        errors.push(FieldError::required(path, ""));
     } else if raw.len() > PARAMETERS_BYTES_MAX {
-        errors.push(FieldError::too_long(&at, PARAMETERS_BYTES_MAX));
+        errors.push(FieldError::too_long(path, PARAMETERS_BYTES_MAX));
     } else if serde_json::from_slice::<Map<String, Value>>(raw).is_err() {
         let detail = "must be a valid JSON object";
-        errors.push(FieldError::invalid(&at, "<value omitted>", detail));
+        errors.push(FieldError::invalid(path, "<value omitted>", detail));
     }
 }
 

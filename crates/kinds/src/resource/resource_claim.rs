@@ -1,6 +1,7 @@
 //! ResourceClaims and ResourceClaimTemplates. Their specs are immutable.
 
 use crate::resource;
+use crate::resource::claim_status::ResourceClaimsStatus;
 use crate::resource::devices::EXACT_COUNT;
 use crate::shared::rules::{self, Errors};
 use crate::shared::{fill, go_struct, metadata_checks};
@@ -8,7 +9,9 @@ use kubist_api::resource::v1::{
     DeviceToleration, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate,
 };
 use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str, validate_labels, validate_name};
-use kubist_registry::{KindStrategy, MetadataUpdate, StatusKeeps, StrategyFacts};
+use kubist_registry::{
+    ForKind, KindStrategy, MetadataUpdate, StatusKeeps, Strategy, StrategyFacts,
+};
 
 #[derive(Debug)]
 pub(crate) struct ResourceClaims;
@@ -25,6 +28,9 @@ impl KindStrategy for ResourceClaims {
         ..StrategyFacts::PLAIN
     };
 
+    fn subresource(&self, name: &str) -> Option<&dyn Strategy> {
+        (name == "status").then_some(&ForKind(ResourceClaimsStatus))
+    }
     fn apply_defaults(&self, object: &mut ResourceClaim) {
         default_spec(&mut object.spec);
     }

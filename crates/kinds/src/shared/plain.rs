@@ -1,14 +1,7 @@
-//! Strategies of kinds that need no code: their generation rules, name rules, selectable fields and
-//! reset fields.
+//! Strategies of kinds that need no code: their reset fields.
 
-use kubist_registry::{
-    Generation, PlainStrategy, ResetFields, StatusKeeps, Strategy, StrategyFacts,
-};
+use kubist_registry::{PlainStrategy, ResetFields, StatusKeeps, Strategy, StrategyFacts};
 use std::sync::Arc;
-
-/// Resources whose generation counts spec changes, and whose DELETE returns the object: group and
-/// plural.
-const WITH_GENERATION: [(&str, &str); 1] = [("resource.k8s.io", "devicetaintrules")];
 
 /// The facts of a resource without its own strategy.
 const PLAIN: StrategyFacts = StrategyFacts {
@@ -22,10 +15,6 @@ pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
         return Arc::new(PodCertificateRequests);
     }
     let mut facts = PLAIN;
-    if WITH_GENERATION.contains(&(group, plural)) {
-        facts.generation = Generation::Spec;
-        facts.returns_deleted = true;
-    }
     if (group, plural) == ("scheduling.k8s.io", "podgroups") {
         // Upstream resets the status without declaring it.
         facts.reset_fields = ResetFields::Paths(&[]);

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 mod access_options;
 mod admission_options;
+mod audit_backend_options;
 mod audit_options;
 mod etcd_options;
 mod key_options;
@@ -49,15 +50,18 @@ Examples:
   KUBIST_TOKEN=s3cret kubist serve --controllers none
   kubist serve --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction
   kubist serve --audit-policy-file policy.yaml --audit-log-path -
+  kubist serve --audit-policy-file policy.yaml --audit-webhook-config-file webhook.kubeconfig
+  kubist serve --admission-control-config-file admission.yaml
   kubist serve -v --logging-format=json 2>requests.log
   kubectl --kubeconfig kubist.kubeconfig get --raw /metrics
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
 Roles, admission plugins, webhooks, policies, flow schemas and an audit policy are obeyed. Usage in
-the status of quotas is counted anew by the controller resourcequota. Of upstream's controllers, only
-those of --controllers exist: a new namespace has no ServiceAccount default and no ConfigMap
-kube-root-ca.crt until they are created.")]
+the status of quotas is counted anew by the controller resourcequota, and warnings about types in
+the status of policies come from the controller policy-types. Of upstream's controllers, only
+those of --controllers exist: a new namespace has its ServiceAccount default and its ConfigMap
+kube-root-ca.crt if serviceaccount and root-ca-cert-publisher are among them.")]
 pub(crate) struct Options {
     /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 a free port
     #[arg(
@@ -86,7 +90,7 @@ pub(crate) struct Options {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "gc,namespace,resourcequota"
+        default_value = "gc,namespace,resourcequota,policy-types"
     )]
     controllers: Vec<Choice>,
     /// Simulate Deployments and Pods, without containers
@@ -203,6 +207,12 @@ enum Choice {
     ClusterroleAggregation,
     /// The usage of resource quotas
     Resourcequota,
+    /// The types in expressions of policies
+    PolicyTypes,
+    /// The ServiceAccount default of every namespace
+    Serviceaccount,
+    /// The ConfigMap kube-root-ca.crt of every namespace
+    RootCaCertPublisher,
     /// Nothing
     None,
 }
@@ -219,6 +229,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         authorization: options.access.authorization()?,
         anonymous_health: options.access.anonymous(),
         admission_plugins: options.admission.plugins()?,
+        allow_privileged: options.admission.allow_privileged(),
         controllers: controllers(&options.controllers)?,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),
@@ -307,6 +318,9 @@ fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>
         Choice::Namespace => Some(Controller::Namespace),
         Choice::ClusterroleAggregation => Some(Controller::ClusterRoleAggregation),
         Choice::Resourcequota => Some(Controller::ResourceQuota),
+        Choice::PolicyTypes => Some(Controller::PolicyTypes),
+        Choice::Serviceaccount => Some(Controller::ServiceAccount),
+        Choice::RootCaCertPublisher => Some(Controller::RootCertificates),
         Choice::None => None,
     });
     Ok(named.collect())

@@ -2,7 +2,7 @@
 
 use crate::etcd::{Etcd, Release};
 use futures_util::future::join_all;
-use kubist::api::core::v1::{ConfigMap, Namespace, ResourceQuota};
+use kubist::api::core::v1::{ConfigMap, Namespace, Pod, ResourceQuota};
 use kubist::apimachinery::Status;
 use kubist::client::{Api, Client};
 use kubist::registry::BoxFuture;
@@ -73,6 +73,35 @@ async fn a_quota_limits_what_clients_create_until_they_delete() {
     until_used(&quotas, "1").await;
     maps.create(&map("c")).await.unwrap();
     server.shutdown().await;
+}
+
+#[tokio::test]
+async fn privileged_containers_are_refused_where_they_are_not_allowed() {
+    let privileged: Pod = serde_json::from_value(serde_json::json!({
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{
+            "name": "c", "image": "i", "securityContext": {"privileged": true},
+        }]},
+    }))
+    .unwrap();
+    for allow_privileged in [true, false] {
+        let config = ServerConfig {
+            allow_privileged,
+            ..ServerConfig::default()
+        };
+        let server = Server::start(config).await.unwrap();
+        let pods: Api<Pod> = Api::namespaced(server.client(), "default");
+        let created = pods.create(&privileged).await;
+        if allow_privileged {
+            created.unwrap();
+        } else {
+            let error = created.unwrap_err();
+            let message = "Pod \"p\" is invalid: spec.containers[0].securityContext.privileged: \
+                           Forbidden: disallowed by cluster policy";
+            assert!(error.to_string().contains(message), "{error}");
+        }
+        server.shutdown().await;
+    }
 }
 
 #[tokio::test]

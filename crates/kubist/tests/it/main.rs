@@ -3,7 +3,11 @@
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod admission;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod admission_file;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod apply_configurations;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod audit;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod codegen;
 mod command;
@@ -53,6 +57,10 @@ mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mistakes;
 mod new;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod new_namespaces;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod policy_types;
 mod running_backup;
 mod serve;
 #[cfg(unix)]

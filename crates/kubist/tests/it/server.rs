@@ -73,6 +73,9 @@ async fn two_servers_with_one_seed_give_the_same_uids() {
         "namespace",
         "clusterrole-aggregation",
         "resourcequota",
+        "policy-types",
+        "serviceaccount",
+        "root-ca-cert-publisher",
     ];
     assert_eq!(Controller::ALL.map(Controller::name), names);
 }

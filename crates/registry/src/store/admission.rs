@@ -16,6 +16,7 @@ pub(crate) mod operation;
 pub(crate) mod options;
 pub(crate) mod plugin;
 pub(crate) mod reinvocation;
+pub(crate) mod step_times;
 pub(crate) mod target;
 
 pub use attributes::Attributes;
@@ -25,4 +26,5 @@ pub use operation::Operation;
 pub use options::Options;
 pub use plugin::AdmissionPlugin;
 pub use reinvocation::Reinvocation;
+pub use step_times::{ADMISSION_SECONDS, Step, StepTimes};
 pub use target::Target;

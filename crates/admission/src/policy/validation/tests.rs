@@ -30,7 +30,7 @@ fn messages(spec: &Json) -> Vec<String> {
     let verdicts = judged(spec, &AccessQuestions::default());
     let decisions = verdicts.decisions.into_iter();
     let message = |it| match it {
-        Decision::Admit => String::new(),
+        Decision::Admit | Decision::FailedOpen(_) => String::new(),
         Decision::Deny { message, .. } => message,
     };
     decisions.map(message).collect()

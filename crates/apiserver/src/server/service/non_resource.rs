@@ -2,6 +2,7 @@
 
 use super::Service;
 use crate::authorization::non_resource;
+use crate::metrics::{audit_families, of_policies, of_webhooks};
 use crate::negotiation::response_encoder::not_acceptable;
 use crate::openapi::{DocumentRequest, OpenApi};
 use crate::request::Request;
@@ -144,8 +145,15 @@ impl Service {
             return Err(non_resource::forbidden(&cx.user, METRICS));
         }
         let flow = self.flow_control().map(|it| it.families());
+        let mut further = flow.unwrap_or_default();
+        let audit = self.audit.as_ref().map(|it| &*it.counters);
+        further.extend(audit.map(audit_families).unwrap_or_default());
+        if let Some(admission) = &self.admission {
+            further.extend(of_webhooks(admission.webhooks.metrics()));
+            further.extend(of_policies(admission.policies.metrics()));
+        }
         let (metrics, registry) = (&self.context.metrics, &self.context.registry);
-        Ok(metrics.scrape(registry, flow.unwrap_or_default()).await)
+        Ok(metrics.scrape(registry, further).await)
     }
 
     async fn findings(&self, check: Option<&str>) -> Findings {

@@ -181,6 +181,31 @@ fn caches() -> Vec<Row> {
     ]
 }
 
+const ADMISSION: &str = "0.005 0.025 0.1 0.5 1 2.5";
+
+/// From 1 ms, 14 times doubled.
+fn access() -> Vec<Row> {
+    let bounds = (0..15).map(|power| (0.001 * f64::from(1 << power)).to_string());
+    let bounds = bounds.collect::<Vec<_>>().join(" ");
+    vec![
+        plain("authenticated_user_requests", "counter", "username"),
+        plain("authentication_attempts", "counter", "result"),
+        timed("authentication_duration_seconds", "result", &bounds),
+        plain("authorization_attempts_total", "counter", "result"),
+        timed("authorization_duration_seconds", "result", &bounds),
+        timed(
+            "apiserver_admission_step_admission_duration_seconds",
+            "type operation rejected",
+            ADMISSION,
+        ),
+        timed(
+            "apiserver_admission_controller_admission_duration_seconds",
+            "name type operation rejected",
+            ADMISSION,
+        ),
+    ]
+}
+
 /// Families that occur only after failures, or with another engine.
 fn rare() -> Vec<Row> {
     let aborted = "verb group version resource subresource scope";
@@ -334,7 +359,7 @@ async fn names_labels_and_bounds_are_those_of_upstream() {
         tokio::time::sleep(Duration::from_millis(10)).await;
         scrape = Scrape::of(&server).await;
     }
-    let must: Vec<Row> = [requests(), storage(), caches()].concat();
+    let must: Vec<Row> = [requests(), storage(), caches(), access()].concat();
     let rare = rare();
     let mut wrong = check(&must, &scrape, true);
     wrong.extend(check(&rare, &scrape, false));

@@ -53,6 +53,18 @@ pub trait AdmissionPlugin: fmt::Debug + Send + Sync + 'static {
     /// Reports whether it takes part in a request. Must be cheap: it is asked for each write.
     fn handles(&self, target: &Target<'_>) -> bool;
 
+    /// Reports whether it ever changes objects: otherwise [`admit`](Self::admit) is not called.
+    /// Asked once. Default: yes.
+    fn admits(&self) -> bool {
+        true
+    }
+
+    /// Reports whether it ever judges objects: otherwise [`validate`](Self::validate) is not
+    /// called. Asked once. Default: yes.
+    fn validates(&self) -> bool {
+        true
+    }
+
     /// Reports whether it may [reserve](Attributes::reserve) something for a request. Then the
     /// write runs to completion even if its client is gone. Default: no.
     fn reserves(&self, target: &Target<'_>) -> bool {
