@@ -71,6 +71,8 @@ impl Binding {
             who.is_some_and(|who| Who::all_of(user).any(|it| it == who))
         };
         let found = self.subjects.iter().find(is_user);
-        found.map(subject::text).unwrap_or_default()
+        found
+            .map(|it| subject::text(it, namespace))
+            .unwrap_or_default()
     }
 }

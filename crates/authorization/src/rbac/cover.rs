@@ -28,12 +28,10 @@ impl Escalation {
     pub(crate) fn new(user: &User, missing: &[PolicyRule], errors: &[RoleNotFound]) -> Self {
         let mut rules: Vec<String> = compact(missing).iter().map(rule_text).collect();
         rules.sort();
+        rules.dedup();
         let errors = match errors {
             [] => String::new(),
-            several => format!(
-                "; resolution errors: [{}]",
-                joined(several).trim_matches(['[', ']'])
-            ),
+            several => format!("; resolution errors: [{}]", joined(several)),
         };
         Self {
             user: user.name.clone(),

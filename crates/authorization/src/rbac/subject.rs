@@ -41,10 +41,13 @@ impl Who {
     }
 }
 
-/// Returns the text of a subject in reasons: `Group "devs"`, `ServiceAccount "robot/shop"`.
-pub(crate) fn text(subject: &Subject) -> String {
+/// Returns the text of a subject in reasons: `Group "devs"`, `ServiceAccount "robot/shop"`. The
+/// namespace is that of the binding.
+pub(crate) fn text(subject: &Subject, namespace: &str) -> String {
     if &*subject.kind == "ServiceAccount" {
-        let name = format!("{}/{}", subject.name, subject.namespace);
+        let own = &*subject.namespace;
+        let namespace = if own.is_empty() { namespace } else { own };
+        let name = format!("{}/{namespace}", subject.name);
         return format!("{} {name:?}", subject.kind);
     }
     format!("{} {:?}", subject.kind, &*subject.name)
@@ -81,8 +84,8 @@ mod tests {
 
     #[test]
     fn reasons_name_the_subject() {
-        assert_eq!(text(&subject("Group", "", "devs")), r#"Group "devs""#);
-        let robot = text(&subject("ServiceAccount", "shop", "robot"));
+        assert_eq!(text(&subject("Group", "", "devs"), ""), r#"Group "devs""#);
+        let robot = text(&subject("ServiceAccount", "shop", "robot"), "");
         assert_eq!(robot, r#"ServiceAccount "robot/shop""#);
     }
 }

@@ -257,7 +257,7 @@ fn world(random: &mut Random) -> (Value, Value) {
             roles.push(json_of(&role));
         }
     }
-    for number in 0..random.below(4) {
+    for number in 0..1 + random.below(5) {
         let binding = ClusterRoleBinding {
             metadata: meta("", &format!("all-{number}")),
             role_ref: reference("ClusterRole", random.pick(&ROLES)),
@@ -267,7 +267,7 @@ fn world(random: &mut Random) -> (Value, Value) {
         policy.put_cluster_role_binding(&binding);
         cluster_bindings.push(json_of(&binding));
     }
-    for number in 0..random.below(6) {
+    for number in 0..2 + random.below(8) {
         let kind = random.pick(&["Role", "ClusterRole"]);
         let binding = RoleBinding {
             metadata: meta(NAMESPACES[number % 2], &format!("some-{number}")),

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -64,9 +65,32 @@ type answer struct {
 	Grants    []string   `json:"grants"`
 }
 
+// stored finds roles as the server's caches do, with their errors.
+type stored struct {
+	*validation.StaticRoles
+}
+
+func (s stored) GetRole(ctx context.Context, namespace, name string) (*rbacv1.Role, error) {
+	role, err := s.StaticRoles.GetRole(ctx, namespace, name)
+	if err != nil {
+		return nil, errors.NewNotFound(rbacv1.Resource("role"), name)
+	}
+	return role, nil
+}
+
+func (s stored) GetClusterRole(ctx context.Context, name string) (*rbacv1.ClusterRole, error) {
+	role, err := s.StaticRoles.GetClusterRole(ctx, name)
+	if err != nil {
+		return nil, errors.NewNotFound(rbacv1.Resource("clusterrole"), name)
+	}
+	return role, nil
+}
+
 func (w *world) answer() answer {
 	ctx := context.Background()
-	resolver, roles := validation.NewTestRuleResolver(w.Roles, w.Bindings, w.ClusterRoles, w.ClusterBindings)
+	_, static := validation.NewTestRuleResolver(w.Roles, w.Bindings, w.ClusterRoles, w.ClusterBindings)
+	roles := stored{static}
+	resolver := validation.NewDefaultRuleResolver(roles, roles, roles, roles)
 	decider := rbac.New(roles, roles, roles, roles)
 	var out answer
 	for _, it := range w.Asks {
