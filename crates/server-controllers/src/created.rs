@@ -1,5 +1,6 @@
 //! What the controllers of the contents of every namespace have in common.
 
+use kubist_apimachinery::Status;
 use kubist_client::ApiError;
 use kubist_controller::Error;
 
@@ -14,7 +15,7 @@ pub(crate) fn unless_needless<T>(created: Result<T, ApiError>) -> Result<(), Err
     let Err(error) = created else {
         return Ok(());
     };
-    let causes = error.status().map(|it| it.causes()).unwrap_or_default();
+    let causes = error.status().map(Status::causes).unwrap_or_default();
     let ends = causes.iter().any(|it| it.reason == *TERMINATING);
     if ends || error.is_already_exists() || error.is_not_found() {
         return Ok(());

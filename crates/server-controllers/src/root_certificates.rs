@@ -66,7 +66,7 @@ struct RootCertificates {
 impl Reconciler for RootCertificates {
     async fn reconcile(&self, key: ObjectName) -> Result<Action, Error> {
         let namespace = self.namespaces.get(&key);
-        if !namespace.is_some_and(|it| it.status.phase == *ACTIVE) {
+        if namespace.is_none_or(|it| it.status.phase != *ACTIVE) {
             return Ok(Action::done());
         }
         let api = Api::<ConfigMap>::namespaced(self.client.clone(), key.name.clone());

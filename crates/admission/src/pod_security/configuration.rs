@@ -157,12 +157,11 @@ fn read(errors: &mut Vec<FieldError>, mode: &str, level: &str, version: &str) ->
         }
     }
     if !version.is_empty() {
-        match Version::parse(version) {
-            Some(version) => found.version = version,
-            None => {
-                let at = path.child(&format!("{mode}-version"));
-                errors.push(FieldError::invalid(&at, version, NO_VERSION));
-            }
+        if let Some(version) = Version::parse(version) {
+            found.version = version;
+        } else {
+            let at = path.child(&format!("{mode}-version"));
+            errors.push(FieldError::invalid(&at, version, NO_VERSION));
         }
     }
     found

@@ -65,7 +65,7 @@ async fn what_is_exempt_is_not_checked() {
         warnings,
         [
             "namespace \"system\" is exempt from Pod Security, and the policy \
-          (enforce=restricted:latest, warn=restricted:latest) will be ignored"
+          (enforce=restricted:latest) will be ignored"
         ]
     );
     let mut pod = privileged("p");

@@ -241,7 +241,7 @@ impl Worker {
 struct Tokens {
     limit: Throttle,
     /// Tokens at `since`; negative for a batch that still waits for its own.
-    tokens: f64,
+    left: f64,
     since: Instant,
 }
 
@@ -249,7 +249,7 @@ impl Tokens {
     fn new(limit: Throttle) -> Self {
         Self {
             limit,
-            tokens: f64::from(limit.burst),
+            left: f64::from(limit.burst),
             since: Instant::now(),
         }
     }
@@ -259,12 +259,12 @@ impl Tokens {
         let now = Instant::now();
         let rate = f64::from(self.limit.per_second.max(f32::MIN_POSITIVE));
         let earned = now.saturating_duration_since(self.since).as_secs_f64() * rate;
-        self.tokens = (self.tokens + earned).min(f64::from(self.limit.burst)) - 1.0;
+        self.left = (self.left + earned).min(f64::from(self.limit.burst)) - 1.0;
         self.since = now;
-        if self.tokens >= 0.0 {
+        if self.left >= 0.0 {
             return Duration::ZERO;
         }
-        Duration::try_from_secs_f64(-self.tokens / rate).unwrap_or(Duration::MAX)
+        Duration::try_from_secs_f64(-self.left / rate).unwrap_or(Duration::MAX)
     }
 }
 

@@ -29,7 +29,7 @@ impl KindStrategy for DeviceTaintRules {
     }
 
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut DeviceTaintRule) {
-        new.spec.taint.time_added.get_or_insert(cx.now());
+        new.spec.taint.time_added.get_or_insert_with(|| cx.now());
     }
 
     /// A taint counts from its present effect on, unless the client says otherwise.

@@ -65,11 +65,11 @@ async fn a_request_is_refused_if_its_event_must_be_written_and_is_not() {
     let audit = Audit::with_backends(policy("{level: Metadata}"), vec![strict]);
     let server = start_with(audit.expect("there is room")).await;
     let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
-    let refused = admin.get("/version?a=<b>&c").await;
+    let refused = admin.get("/version?a=b&c").await;
     assert_eq!(refused.code, 500);
     assert_eq!(
         String::from_utf8_lossy(&refused.bytes),
-        "Internal Server Error: \"/version?a=&lt;b&gt;&amp;c\": failed to store audit event\n"
+        "Internal Server Error: \"/version?a=b&amp;c\": failed to store audit event\n"
     );
     assert_eq!(admin.get(MAPS).await.code, 200);
     for line in [

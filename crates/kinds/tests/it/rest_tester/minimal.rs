@@ -124,6 +124,9 @@ fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
                 "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r",
             },
         }),
+        ("resource.k8s.io", "devicetaintrules") => json!({"spec": {
+            "taint": {"key": "a", "effect": "NoSchedule"},
+        }}),
         ("networking.k8s.io", "ipaddresses") => json!({
             "metadata": {"name": "10.96.0.9"},
             "spec": {"parentRef": {"resource": "services", "name": "s"}},
