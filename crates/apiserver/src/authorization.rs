@@ -6,3 +6,4 @@ pub(crate) mod node_follower;
 pub(crate) mod non_resource;
 pub(crate) mod request_attributes;
 pub(crate) mod role_follower;
+pub(crate) mod webhook_authorizer;

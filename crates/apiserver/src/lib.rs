@@ -49,6 +49,7 @@ mod authentication;
 mod authorization;
 mod config;
 mod discovery;
+mod expiring_cache;
 mod filters;
 mod flow_follower;
 mod following;
@@ -58,6 +59,7 @@ mod metrics;
 mod negotiation;
 mod openapi;
 mod random;
+mod remote;
 mod request;
 mod response;
 mod routes;
@@ -66,19 +68,32 @@ mod shutdown;
 mod webhook;
 
 pub use admission::DynamicAdmission;
+pub use authentication::anonymous::Anonymous;
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
+};
+pub use authentication::authenticators::{
+    Authenticators, RequestHeader, ReviewVersion, ServiceAccounts, TokenWebhookConfig,
 };
 pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
+pub use authentication::request_authenticator::{
+    Authenticated, Authentication, Credentials, RequestAuthenticator,
+};
 pub use authentication::token_keys::{TokenKeyError, TokenKeys};
 pub use authorization::authorizer::{Authorization, AuthorizationMode};
+pub use authorization::webhook_authorizer::{
+    AuthorizationWebhook, WebhookAuthorizer, WebhookAuthorizerError,
+};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
 pub use filters::request_observer::{ObservedRequest, RequestObserver};
+pub use remote::RemoteService;
+/// A certificate in DER, of the crate `rustls-pki-types`.
+pub use rustls_pki_types::CertificateDer;
 pub use routes::version::API_MINOR;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
 pub use webhook::{CALLS_MAX, ClusterResolver, ServiceAddress, ServiceResolver, Webhooks};

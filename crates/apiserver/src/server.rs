@@ -87,6 +87,9 @@ pub enum StartError {
     /// The stored webhooks and policies, which the server is to obey, could not be read.
     #[error("cannot read the stored webhooks and policies")]
     Admission(#[source] Box<Status>),
+    /// A configured authenticator cannot be used.
+    #[error("cannot use the configured authenticators")]
+    Authenticators(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -114,11 +117,14 @@ impl ApiServer {
             Some(_) => Some(Identities::new(&config, address, now)?),
             None => None,
         };
-        let issuer = TokenIssuer::new(token_keys(&config)?);
+        let accounts = &config.authenticators.service_accounts;
+        let issuer = TokenIssuer::new(token_keys(&config)?, accounts);
         let chance = Arc::new(Chance::new(config.seed));
         let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
-        let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
+        let others = &config.authenticators;
+        let authenticator = Authenticator::new(&config.tokens, verifier, issuer, others)
+            .map_err(|error| StartError::Authenticators(Box::new(error)))?;
         let definitions = registry.clone();
         let service = Service::new(
             &config,
@@ -153,6 +159,9 @@ impl ApiServer {
         let mut tasks = JoinSet::new();
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
+        if connections.service().finds_issuers() {
+            tasks.spawn(find_issuers(shutdown.clone(), Arc::clone(connections.service())));
+        }
         let metrics = Arc::clone(connections.metrics());
         tasks.spawn(followers.run(shutdown.clone(), definitions.clone()));
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
@@ -188,6 +197,15 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
+}
+
+/// Finds the issuers of tokens, until shutdown.
+async fn find_issuers(shutdown: Shutdown, service: Arc<Service>) {
+    tokio::select! {
+        biased;
+        () = shutdown.closing() => {}
+        () = service.find_issuers() => {}
+    }
 }
 
 /// Runs the server's background loops until shutdown.

@@ -101,6 +101,8 @@ mod refusals;
 #[cfg(feature = "server")]
 mod regular_file;
 #[cfg(feature = "server")]
+mod remote_kubeconfig;
+#[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "server")]
 mod server_config;
@@ -140,7 +142,7 @@ pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
 pub use {
     kubist_admission as admission, kubist_apiserver as apiserver,
-    kubist_authorization as authorization, kubist_kinds as kinds, kubist_registry as registry,
+    kubist_authentication as authentication, kubist_authorization as authorization, kubist_kinds as kinds, kubist_registry as registry,
     kubist_storage as storage,
 };
 
@@ -156,9 +158,13 @@ pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]
 pub use kubist_admission::{PluginError, PluginSelection};
 #[cfg(feature = "server")]
-pub use kubist_apiserver::{Authorization, AuthorizationMode};
+pub use kubist_apiserver::{
+    Anonymous, Authenticators, Authorization, AuthorizationMode, StaticToken,
+};
 #[cfg(feature = "server")]
 pub use regular_file::read_regular_file;
+#[cfg(feature = "server")]
+pub use remote_kubeconfig::{RemoteKubeconfigError, read_remote_kubeconfig};
 #[cfg(feature = "server")]
 pub use server::{Server, ServerError};
 #[cfg(feature = "server")]

@@ -14,13 +14,15 @@ use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
 use http::Uri;
 use kubist_admission::run_quotas;
-use kubist_apimachinery::{Status, Str};
+use kubist_apimachinery::{ByteString, Status, Str};
 use kubist_apiserver::{
-    ApiServer, DynamicAdmission, InProcess, MASTERS_GROUP, RunningServer, StartError, StaticToken,
+    ApiServer, CertificateDer, DynamicAdmission, InProcess, MASTERS_GROUP, RequestHeader,
+    RunningServer, StartError, StaticToken,
 };
+use kubist_authentication::RequestHeaders;
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
-use kubist_registry::{Announcement, Registry, User};
+use kubist_registry::{AnnouncedProxies, Announcement, Registry, User};
 use kubist_server_controllers::{cluster_role_aggregation, garbage_collector, namespace};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
@@ -122,13 +124,15 @@ impl Server {
                 .keys
                 .fill(&mut http, config.data_dir.as_deref(), now)?;
         }
+        let client_authorities = http.client_authorities.clone();
         let api = ApiServer::bind(http, registry.clone()).await?;
         let announcement = Announcement {
             address: config
                 .advertise_address
                 .or_else(|| api.address().and_then(advertise::address)),
             port: api.address().map_or(0, |it| it.port()),
-            client_ca: api.ca_pem(),
+            client_ca: client_ca(&api, &client_authorities),
+            proxies: config.authenticators.request_header.as_ref().map(announced),
         };
         let serves_namespaces = registry.storage("", "v1", "namespaces").is_some();
         let objects = registry.clone();
@@ -386,14 +390,16 @@ async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), Se
 /// Returns the settings of the HTTP server, which follows the stored webhooks and policies.
 fn settings_of_http(config: &ServerConfig, stored: DynamicAdmission) -> kubist_apiserver::Config {
     let advertised = config.advertise_address.iter();
+    let tokens = config.tokens.iter().map(|it| admin_token(it));
     kubist_apiserver::Config {
         listen: config.listen,
         serving_names: advertised.map(ToString::to_string).collect(),
-        tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
+        tokens: tokens.chain(config.user_tokens.iter().cloned()).collect(),
+        authenticators: config.authenticators.clone(),
         authorization: config.authorization.clone(),
         audit: config.audit.clone(),
         admission: Some(stored),
-        anonymous_health: config.anonymous_health,
+        anonymous: config.anonymous.clone(),
         observer: config.observer.clone(),
         seed: config.seed,
         requests_max: config.requests_max,
@@ -404,6 +410,42 @@ fn settings_of_http(config: &ServerConfig, stored: DynamicAdmission) -> kubist_a
         watch_drain: config.watch_drain,
         goaway_chance: config.goaway_chance,
         ..kubist_apiserver::Config::default()
+    }
+}
+
+/// Returns all authorities of client certificates, in PEM.
+fn client_ca(api: &RunningServer, others: &[CertificateDer<'static>]) -> String {
+    let mut all = api.ca_pem();
+    if all.is_empty() {
+        return all;
+    }
+    for other in others {
+        let encoded = ByteString(other.to_vec()).to_base64();
+        all.push_str("-----BEGIN CERTIFICATE-----\n");
+        for line in encoded.as_bytes().chunks(64) {
+            all.push_str(&String::from_utf8_lossy(line));
+            all.push('\n');
+        }
+        all.push_str("-----END CERTIFICATE-----\n");
+    }
+    all
+}
+
+/// Returns what others must know to believe the same proxies.
+fn announced(proxies: &RequestHeader) -> AnnouncedProxies {
+    let RequestHeaders {
+        username,
+        uid,
+        group,
+        extra_prefix,
+    } = proxies.headers.clone();
+    AnnouncedProxies {
+        client_ca: proxies.authorities_pem.clone(),
+        allowed_names: proxies.allowed_names.clone(),
+        username_headers: username,
+        uid_headers: uid,
+        group_headers: group,
+        extra_header_prefixes: extra_prefix,
     }
 }
 

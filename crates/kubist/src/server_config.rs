@@ -5,7 +5,10 @@ use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
 use kubist_admission::PluginSelection;
 use kubist_apiserver::audit::Audit;
-use kubist_apiserver::{Authorization, DynamicAdmission, RequestObserver, Webhooks};
+use kubist_apiserver::{
+    Anonymous, Authenticators, Authorization, DynamicAdmission, RequestObserver, StaticToken,
+    Webhooks,
+};
 use kubist_kinds::BuiltIn;
 use kubist_registry::admission::AdmissionPlugin;
 use kubist_registry::storage::WatchCacheSizes;
@@ -30,6 +33,12 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Bearer tokens of the administrator. Default: none.
     pub tokens: Vec<String>,
+    /// Bearer tokens of users. Default: none.
+    pub user_tokens: Vec<StaticToken>,
+    /// Who else is believed: issuers of tokens, proxies, webhooks, and authenticators of one's own
+    /// ([`RequestAuthenticator`](crate::apiserver::RequestAuthenticator) has an example). Default:
+    /// the service accounts that the server issues tokens for.
+    pub authenticators: Authenticators,
     /// The controllers to run. Default: all.
     pub controllers: BTreeSet<Controller>,
     /// Seed of uids, generated names and everything else that is chosen at random, for reproducible
@@ -126,8 +135,9 @@ pub struct ServerConfig {
     /// # drop(config);
     /// ```
     pub admission: Vec<Arc<dyn AdmissionPlugin>>,
-    /// Whether health checks and the version may be requested anonymously. Default: yes.
-    pub anonymous_health: bool,
+    /// Which requests without credentials are served. Default: all, and the authorization decides,
+    /// as upstream; where it allows everything, only health checks and the version.
+    pub anonymous: Anonymous,
     /// Limit of read-only requests in flight; system users may have as many again, and further
     /// requests get 429. 0: no limit. Default: 400.
     pub requests_max: usize,
@@ -154,6 +164,8 @@ impl Default for ServerConfig {
         Self {
             listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             tokens: Vec::new(),
+            user_tokens: Vec::new(),
+            authenticators: Authenticators::default(),
             controllers: Controller::ALL.into(),
             seed: None,
             clock: Arc::new(SystemClock),
@@ -175,7 +187,7 @@ impl Default for ServerConfig {
             audit: None,
             admission_plugins: PluginSelection::default(),
             admission: Vec::new(),
-            anonymous_health: true,
+            anonymous: Anonymous::default(),
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
             priority_and_fairness: false,

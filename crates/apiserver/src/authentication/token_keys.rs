@@ -195,6 +195,11 @@ impl TokenKeys {
         }
     }
 
+    /// Reports whether there is a verifying key of this id, or any if the id is empty.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        id.is_empty() || self.verifying.iter().any(|key| key.id == id)
+    }
+
     /// Verifies a signature with the key of this id, or with any key if there is no id.
     pub(crate) fn verify(
         &self,

@@ -20,6 +20,17 @@ pub struct Authorization {
     node: Option<Arc<NodeAuthorizer>>,
     grants: Option<Arc<Grants>>,
     allows_all: bool,
+    /// Those who decide by what cannot be listed as rules.
+    others: Vec<Arc<dyn Authorizer>>,
+}
+
+/// Why a request is not served.
+#[derive(Debug)]
+pub(crate) enum Denial {
+    /// 403 in upstream's words.
+    Forbidden(Box<Status>),
+    /// It could not be decided.
+    Failed(String),
 }
 
 /// A way to decide about requests.
@@ -47,6 +58,7 @@ impl Authorization {
     /// An authorizer decides about each request, after authentication. Roles are not obeyed.
     pub fn by(authorizer: Arc<dyn Authorizer>) -> Self {
         Self {
+            others: vec![Arc::clone(&authorizer)],
             authorizer,
             rbac: None,
             node: None,
@@ -72,9 +84,13 @@ impl Authorization {
         let (mut rbac, mut node) = (None, None);
         let masters = Arc::new(PrivilegedGroups::new([MASTERS_GROUP]));
         let mut chain = vec![masters as Arc<dyn Authorizer>];
+        let mut others = Vec::new();
         for mode in modes {
             chain.push(match mode {
-                AuthorizationMode::Other(authorizer) => authorizer,
+                AuthorizationMode::Other(authorizer) => {
+                    others.push(Arc::clone(&authorizer));
+                    authorizer
+                }
                 AuthorizationMode::Rbac => {
                     Arc::clone(rbac.get_or_insert_with(Arc::<RbacAuthorizer>::default)) as _
                 }
@@ -94,6 +110,7 @@ impl Authorization {
             node,
             grants,
             allows_all: false,
+            others,
         }
     }
 
@@ -120,6 +137,11 @@ impl Authorization {
         self.node.as_ref()
     }
 
+    /// Those who decide by what cannot be listed as rules.
+    pub(crate) fn others(&self) -> &[Arc<dyn Authorizer>] {
+        &self.others
+    }
+
     pub(crate) fn grants(&self) -> Option<&Arc<Grants>> {
         self.grants.as_ref()
     }
@@ -131,12 +153,12 @@ impl Authorization {
     /// Authorizes a request, and records the decision.
     ///
     /// # Errors
-    /// 403 in upstream's words if it is not allowed.
+    /// It is not allowed, or nobody can decide.
     pub(crate) async fn check(
         &self,
         attributes: Attributes<'_>,
         audit: Option<&AuditedCall>,
-    ) -> Result<(), Status> {
+    ) -> Result<(), Denial> {
         if self.allows_all {
             audit.inspect(|it| it.authorized(&Decision::Allow(String::new())));
             return Ok(());
@@ -145,8 +167,10 @@ impl Authorization {
         audit.inspect(|it| it.authorized(&decision));
         match decision {
             Decision::Allow(_) => Ok(()),
+            Decision::Failed { error, .. } => Err(Denial::Failed(error)),
             Decision::Deny(reason) | Decision::NoOpinion(reason) => {
-                Err(forbidden(attributes, &reason))
+                let status = forbidden(attributes, &reason);
+                Err(Denial::Forbidden(Box::new(status)))
             }
         }
     }
@@ -158,7 +182,9 @@ impl Authorization {
     pub(crate) async fn permit(&self, attributes: Attributes<'_>) -> Result<(), Status> {
         match self.decide(attributes).await {
             Decision::Allow(_) => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) => {
+            Decision::Deny(reason)
+            | Decision::NoOpinion(reason)
+            | Decision::Failed { reason, .. } => {
                 let (resource, name) = object(attributes);
                 let verb = attributes.verb;
                 let why = format_args!("not permitted to do {verb:?}, reason: {reason}");

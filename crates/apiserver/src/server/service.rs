@@ -10,6 +10,7 @@ mod non_resource;
 use crate::audit::Audit;
 use crate::audit::audited_call::{AuditedCall, Head};
 use crate::authentication::authenticator::Authenticator;
+use crate::authorization::authorizer::Denial;
 use crate::authorization::request_attributes::RequestAttributes;
 use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
@@ -71,7 +72,6 @@ pub(crate) struct Service {
     backups: Arc<Semaphore>,
     open_api: OpenApi,
     address: Option<SocketAddr>,
-    anonymous_health: bool,
     observer: Option<Arc<dyn RequestObserver>>,
     audit: Option<Audit>,
 }
@@ -90,6 +90,7 @@ impl Service {
                 registry,
                 authenticator,
                 authorization: config.authorization.clone(),
+                anonymous: config.anonymous.clone(),
                 body_bytes_max: config.body_bytes_max,
                 watch_timeout_min: config.watch_timeout_min,
                 shutdown,
@@ -101,7 +102,6 @@ impl Service {
             backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
             open_api: OpenApi::new(),
             address,
-            anonymous_health: config.anonymous_health,
             observer: config.observer.clone(),
             audit: config.audit.clone(),
         }
@@ -110,6 +110,16 @@ impl Service {
     /// Random numbers for connections.
     pub(super) fn chance(&self) -> &Chance {
         &self.context.chance
+    }
+
+    /// Finds the configured issuers of tokens; none if there are none to find.
+    pub(crate) fn finds_issuers(&self) -> bool {
+        self.context.authenticator.has_issuers()
+    }
+
+    /// Finds the configured issuers of tokens. Returns when all are found.
+    pub(crate) async fn find_issuers(&self) {
+        self.context.authenticator.discover_issuers().await;
     }
 
     /// The server's metrics.
@@ -223,7 +233,13 @@ impl Service {
             let audit = record.audit().cloned();
             let response = async {
                 let authorization = &self.context.authorization;
-                authorization.check(asked, audit.as_deref()).await?;
+                match authorization.check(asked, audit.as_deref()).await {
+                    Ok(()) => {}
+                    Err(Denial::Forbidden(status)) => return Err(*status),
+                    Err(Denial::Failed(why)) => {
+                        return Ok(ApiResponse::internal_error(incoming.request.target(), &why));
+                    }
+                }
                 let routed = self.route(cx, incoming, &reservation, &route, body, audit.clone());
                 let routed = pin!(routed);
                 CpuBound::new(routed, || cx.long_work()).await

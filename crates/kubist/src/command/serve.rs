@@ -21,9 +21,13 @@ use tokio::time::Instant;
 mod access_options;
 mod admission_options;
 mod audit_options;
+mod authentication_options;
+mod authorization_options;
 mod etcd_options;
 mod key_options;
 mod limit_options;
+mod oidc_options;
+mod proxy_options;
 
 use super::usage::WrongUsage;
 use super::{Outcome, logging, signal, system_limits, values};
@@ -94,6 +98,10 @@ pub(crate) struct Options {
     simulate: bool,
     #[command(flatten)]
     access: access_options::AccessOptions,
+    #[command(flatten)]
+    authentication: authentication_options::AuthenticationOptions,
+    #[command(flatten)]
+    authorization: authorization_options::AuthorizationOptions,
     #[command(flatten)]
     admission: admission_options::AdmissionOptions,
     #[command(flatten)]
@@ -213,11 +221,18 @@ pub(crate) async fn run(options: Options) -> Outcome {
     options.logging.install();
     system_limits::survive_file_size()?;
     let followed = options.encryption_provider_config_automatic_reload;
+    let decider = options.authorization.decider()?;
+    let users_ca_file = options.keys.client_ca_file();
+    let (authenticators, anonymous) = options
+        .authentication
+        .authenticators(users_ca_file, decider.allows_all)?;
     let config = ServerConfig {
         listen: Some(options.listen),
         tokens: options.access.tokens()?,
-        authorization: options.access.authorization()?,
-        anonymous_health: options.access.anonymous(),
+        user_tokens: options.authentication.user_tokens()?,
+        authenticators,
+        anonymous,
+        authorization: decider.authorization,
         admission_plugins: options.admission.plugins()?,
         controllers: controllers(&options.controllers)?,
         history_events_max: options.history,
@@ -258,7 +273,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         "ready {} kubeconfig={} authorization={} in {} ms",
         server.url(),
         options.kubeconfig.display(),
-        options.access.modes(),
+        decider.modes,
         started.elapsed().as_millis()
     ))?;
     let ended = tokio::select! {

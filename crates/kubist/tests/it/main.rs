@@ -5,6 +5,8 @@ mod admission;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod apply_configurations;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod authentication;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod codegen;
 mod command;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -1,0 +1,251 @@
+//! Options for authorization, under upstream's names.
+
+use super::{WrongUsage, values};
+use clap::{Args, ValueEnum};
+use kubist::apiserver::{AuthorizationWebhook, ReviewVersion, WebhookAuthorizer};
+use kubist::authorization::{
+    AlwaysAllow, AlwaysDeny, AuthorizationConfiguration, AuthorizerConfiguration, FailurePolicy,
+    MatchConditions, WebhookConfiguration,
+};
+use kubist::{Authorization, AuthorizationMode, read_regular_file, read_remote_kubeconfig};
+use kubist_apimachinery::with_causes;
+use kubist_codec::config_file::CONFIG_FILE_BYTES_MAX;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time limit of a call of the webhook of the options, as upstream.
+const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Args, Debug)]
+pub(super) struct AuthorizationOptions {
+    /// Who decides about requests, in this order; the first that allows one decides.
+    /// system:masters may do everything, unless nobody may do anything. By default it is RBAC
+    #[arg(
+        long = "authorization-mode",
+        value_name = "MODES",
+        value_delimiter = ',',
+        ignore_case = false,
+        conflicts_with = "config"
+    )]
+    mode: Vec<Mode>,
+    /// The kubeconfig of the webhook of the mode Webhook; its cluster is the webhook
+    #[arg(
+        long = "authorization-webhook-config-file",
+        value_name = "FILE",
+        conflicts_with = "config"
+    )]
+    webhook_config_file: Option<PathBuf>,
+    /// The version of the reviews that are sent to it: v1 or v1beta1
+    #[arg(
+        long = "authorization-webhook-version",
+        value_name = "VERSION",
+        value_parser = review_version,
+        conflicts_with = "config"
+    )]
+    webhook_version: Option<ReviewVersion>,
+    /// How long its answers count that allow a request; by default 5m
+    #[arg(
+        long = "authorization-webhook-cache-authorized-ttl",
+        value_name = "DURATION",
+        value_parser = values::duration,
+        conflicts_with = "config"
+    )]
+    webhook_authorized_ttl: Option<Duration>,
+    /// How long its other answers count; by default 30s
+    #[arg(
+        long = "authorization-webhook-cache-unauthorized-ttl",
+        value_name = "DURATION",
+        value_parser = values::duration,
+        conflicts_with = "config"
+    )]
+    webhook_unauthorized_ttl: Option<Duration>,
+    /// The file of authorizers (apiserver.config.k8s.io/v1 AuthorizationConfiguration), instead of
+    /// these options. It is read at the start
+    #[arg(long = "authorization-config", value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// A way to authorize requests, by its name of upstream's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Everything is allowed to every authenticated user; roles are not obeyed.
+    #[value(name = "AlwaysAllow")]
+    AlwaysAllow,
+    /// Nothing is allowed.
+    #[value(name = "AlwaysDeny")]
+    AlwaysDeny,
+    /// What kubelets may do is decided by the Pods of their node.
+    #[value(name = "Node")]
+    Node,
+    /// The stored roles and bindings decide.
+    #[value(name = "RBAC")]
+    Rbac,
+    /// The webhook of --authorization-webhook-config-file decides.
+    #[value(name = "Webhook")]
+    Webhook,
+}
+
+/// Who decides.
+pub(super) struct Decider {
+    pub(super) authorization: Authorization,
+    /// The modes, as they are named.
+    pub(super) modes: String,
+    /// Whether everything is allowed in the end.
+    pub(super) allows_all: bool,
+}
+
+/// Parses the version of a review.
+pub(super) fn review_version(text: &str) -> Result<ReviewVersion, String> {
+    match text {
+        "v1" => Ok(ReviewVersion::V1),
+        "v1beta1" => Ok(ReviewVersion::V1Beta1),
+        _ => Err("must be v1 or v1beta1".to_owned()),
+    }
+}
+
+impl AuthorizationOptions {
+    /// Returns who decides about requests.
+    ///
+    /// # Errors
+    /// Options contradict each other, or a file cannot be used.
+    pub(super) fn decider(&self) -> Result<Decider, Box<dyn Error>> {
+        let authorizers = match &self.config {
+            Some(path) => configured(path)?,
+            None => self.of_modes()?,
+        };
+        let names: Vec<&str> = authorizers.iter().map(name).collect();
+        let (modes, allows_all) = (names.join(","), names.contains(&"AlwaysAllow"));
+        Ok(Decider {
+            authorization: authorization(authorizers)?,
+            modes,
+            allows_all,
+        })
+    }
+
+    fn of_modes(&self) -> Result<Vec<AuthorizerConfiguration>, Box<dyn Error>> {
+        let modes = match &self.mode[..] {
+            [] => &[Mode::Rbac],
+            modes => modes,
+        };
+        let wrong = |why: String| Err(WrongUsage(format!("--authorization-mode: {why}")).into());
+        if let Some(twice) = (1..modes.len()).find(|&at| modes[..at].contains(&modes[at])) {
+            let name = modes[twice].to_possible_value();
+            let name = name.map_or_else(String::new, |it| it.get_name().to_owned());
+            return wrong(format!("{name} is named twice"));
+        }
+        let of_webhook = self.webhook_config_file.is_some()
+            || self.webhook_version.is_some()
+            || self.webhook_authorized_ttl.is_some()
+            || self.webhook_unauthorized_ttl.is_some();
+        let has_webhook = modes.contains(&Mode::Webhook);
+        if has_webhook && self.webhook_config_file.is_none() {
+            return wrong("Webhook needs --authorization-webhook-config-file".to_owned());
+        }
+        if of_webhook && !has_webhook {
+            return wrong("--authorization-webhook-* need the mode Webhook".to_owned());
+        }
+        Ok(modes.iter().map(|it| self.authorizer(*it)).collect())
+    }
+
+    fn authorizer(&self, mode: Mode) -> AuthorizerConfiguration {
+        match mode {
+            Mode::AlwaysAllow => AuthorizerConfiguration::AlwaysAllow,
+            Mode::AlwaysDeny => AuthorizerConfiguration::AlwaysDeny,
+            Mode::Node => AuthorizerConfiguration::Node,
+            Mode::Rbac => AuthorizerConfiguration::Rbac,
+            Mode::Webhook => {
+                let file = self.webhook_config_file.as_ref();
+                let file = file.map(|it| it.to_string_lossy().into_owned());
+                let authorized = Duration::from_secs(5 * 60);
+                let unauthorized = Duration::from_secs(30);
+                AuthorizerConfiguration::Webhook(WebhookConfiguration {
+                    name: "default".to_owned(),
+                    authorized_ttl: self.webhook_authorized_ttl.unwrap_or(authorized),
+                    unauthorized_ttl: self.webhook_unauthorized_ttl.unwrap_or(unauthorized),
+                    timeout: WEBHOOK_TIMEOUT,
+                    version: self.webhook_version.unwrap_or_default().name().to_owned(),
+                    failure_policy: FailurePolicy::NoOpinion,
+                    kube_config_file: file.unwrap_or_default(),
+                    match_conditions: MatchConditions::default(),
+                })
+            }
+        }
+    }
+}
+
+fn configured(path: &Path) -> Result<Vec<AuthorizerConfiguration>, Box<dyn Error>> {
+    let shown = path.display();
+    let text = read_regular_file(path, CONFIG_FILE_BYTES_MAX as u64)
+        .map_err(|error| format!("--authorization-config: cannot read {shown}: {error}"))?;
+    let configuration = AuthorizationConfiguration::parse(&text)
+        .map_err(|error| WrongUsage(format!("--authorization-config: {shown}: {error}")))?;
+    Ok(configuration.authorizers)
+}
+
+fn name(authorizer: &AuthorizerConfiguration) -> &'static str {
+    match authorizer {
+        AuthorizerConfiguration::AlwaysAllow => "AlwaysAllow",
+        AuthorizerConfiguration::AlwaysDeny => "AlwaysDeny",
+        AuthorizerConfiguration::Node => "Node",
+        AuthorizerConfiguration::Rbac => "RBAC",
+        _ => "Webhook",
+    }
+}
+
+/// What follows `AlwaysAllow` is never asked, and `AlwaysDeny` leaves it to others.
+fn authorization(
+    authorizers: Vec<AuthorizerConfiguration>,
+) -> Result<Authorization, Box<dyn Error>> {
+    let mut modes = Vec::new();
+    let mut allows_all = false;
+    for authorizer in authorizers {
+        modes.push(match authorizer {
+            AuthorizerConfiguration::AlwaysDeny => continue,
+            AuthorizerConfiguration::Node => AuthorizationMode::Node,
+            AuthorizerConfiguration::Rbac => AuthorizationMode::Rbac,
+            AuthorizerConfiguration::Webhook(webhook) => {
+                AuthorizationMode::Other(Arc::new(webhook_authorizer(webhook)?))
+            }
+            _ => {
+                allows_all = true;
+                break;
+            }
+        });
+    }
+    Ok(match (modes.is_empty(), allows_all) {
+        (true, true) => Authorization::default(),
+        (true, false) => Authorization::by(Arc::new(AlwaysDeny)),
+        (false, _) => {
+            let last = allows_all.then(|| AuthorizationMode::Other(Arc::new(AlwaysAllow)));
+            Authorization::chain(modes.into_iter().chain(last))
+        }
+    })
+}
+
+fn webhook_authorizer(
+    webhook: WebhookConfiguration,
+) -> Result<WebhookAuthorizer, Box<dyn Error>> {
+    let file = &webhook.kube_config_file;
+    let fail = |error: &dyn Error| {
+        let why = with_causes(error);
+        format!("the kubeconfig {file} of the authorization webhook {}: {why}", webhook.name)
+    };
+    let service = read_remote_kubeconfig(Path::new(file)).map_err(|error| fail(&error))?;
+    let version = if webhook.version == "v1" {
+        ReviewVersion::V1
+    } else {
+        ReviewVersion::V1Beta1
+    };
+    let authorizer = WebhookAuthorizer::new(AuthorizationWebhook {
+        service,
+        version,
+        authorized_ttl: webhook.authorized_ttl,
+        unauthorized_ttl: webhook.unauthorized_ttl,
+        timeout: webhook.timeout,
+        failure_policy: webhook.failure_policy,
+        match_conditions: Arc::new(webhook.match_conditions),
+    });
+    Ok(authorizer.map_err(|error| fail(&error))?)
+}
