@@ -92,8 +92,8 @@ pub use config::{
 };
 pub use filters::request_observer::{ObservedRequest, RequestObserver};
 pub use remote::RemoteService;
+pub use routes::version::API_MINOR;
 /// A certificate in DER, of the crate `rustls-pki-types`.
 pub use rustls_pki_types::CertificateDer;
-pub use routes::version::API_MINOR;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
 pub use webhook::{CALLS_MAX, ClusterResolver, ServiceAddress, ServiceResolver, Webhooks};

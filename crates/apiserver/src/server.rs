@@ -160,7 +160,10 @@ impl ApiServer {
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         if connections.service().finds_issuers() {
-            tasks.spawn(find_issuers(shutdown.clone(), Arc::clone(connections.service())));
+            tasks.spawn(find_issuers(
+                shutdown.clone(),
+                Arc::clone(connections.service()),
+            ));
         }
         let metrics = Arc::clone(connections.metrics());
         tasks.spawn(followers.run(shutdown.clone(), definitions.clone()));

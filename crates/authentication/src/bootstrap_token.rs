@@ -85,7 +85,9 @@ fn has_expired(date: &[u8], now: Time) -> bool {
     if date.is_empty() {
         return false;
     }
-    let date: Option<Time> = std::str::from_utf8(date).ok().and_then(|it| it.parse().ok());
+    let date: Option<Time> = std::str::from_utf8(date)
+        .ok()
+        .and_then(|it| it.parse().ok());
     date.is_none_or(|date| date <= now)
 }
 
@@ -95,8 +97,12 @@ fn groups(extra: &[u8]) -> Option<Vec<Str>> {
     let extra = std::str::from_utf8(extra).ok()?;
     for group in extra.split(',').filter(|_| !extra.is_empty()) {
         let rest = group.strip_prefix(GROUP_PREFIX)?;
-        let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b":-".contains(&it);
-        let ends_well = rest.bytes().last().is_some_and(|it| is_inner(it) && !b":-".contains(&it));
+        let is_inner =
+            |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b":-".contains(&it);
+        let ends_well = rest
+            .bytes()
+            .last()
+            .is_some_and(|it| is_inner(it) && !b":-".contains(&it));
         if rest.len() > GROUP_REST_MAX || !ends_well || !rest.bytes().all(is_inner) {
             return None;
         }
@@ -176,7 +182,12 @@ mod tests {
 
     #[test]
     fn other_tokens_have_another_form() {
-        for token in ["", "abcdef", "abcde.0123456789abcdef", "Abcdef.0123456789abcdef"] {
+        for token in [
+            "",
+            "abcdef",
+            "abcde.0123456789abcdef",
+            "Abcdef.0123456789abcdef",
+        ] {
             assert!(BootstrapToken::parse(token).is_none(), "{token}");
         }
         let longer = format!("{TOKEN}0");

@@ -24,7 +24,10 @@ use kubist_codec::config_file::{self, ConfigFileError};
 /// Maximum number of issuers, as upstream.
 pub const JWT_AUTHENTICATORS_MAX: usize = 64;
 const KIND: &str = "AuthenticationConfiguration";
-const VERSIONS: [&str; 2] = ["apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1beta1"];
+const VERSIONS: [&str; 2] = [
+    "apiserver.config.k8s.io/v1",
+    "apiserver.config.k8s.io/v1beta1",
+];
 
 /// Whom a server believes: issuers of JWTs, and which requests may be anonymous.
 ///
@@ -61,7 +64,10 @@ pub enum AuthenticationConfigurationError {
     #[error(transparent)]
     File(#[from] ConfigFileError),
     /// It says something that makes no sense.
-    #[error("invalid authentication configuration: {}", FieldError::aggregate(errors))]
+    #[error(
+        "invalid authentication configuration: {}",
+        FieldError::aggregate(errors)
+    )]
     Invalid {
         /// What is wrong, in upstream's words.
         errors: Vec<FieldError>,

@@ -54,9 +54,9 @@ fn record<'t>(
     let (mut number, mut line, mut rest) = (start, first, first);
     loop {
         let Some(mut quoted) = rest.strip_prefix('"') else {
-            let (field, after) = rest.split_once(',').map_or((rest, None), |(field, after)| {
-                (field, Some(after))
-            });
+            let (field, after) = rest
+                .split_once(',')
+                .map_or((rest, None), |(field, after)| (field, Some(after)));
             if let Some(at) = field.find('"') {
                 let column = line.len() - rest.len() + at + 1;
                 return Err(CsvError::BareQuote {
@@ -138,6 +138,9 @@ mod tests {
             )
         );
         let open = read("\"a\nb").expect_err("it is open");
-        assert!(open.starts_with("record on line 1; parse error on line 2"), "{open}");
+        assert!(
+            open.starts_with("record on line 1; parse error on line 2"),
+            "{open}"
+        );
     }
 }

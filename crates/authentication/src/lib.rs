@@ -25,7 +25,8 @@ pub use aggregate::aggregate;
 pub use bootstrap_token::BootstrapToken;
 pub use configuration::{
     AnonymousAuthCondition, AnonymousAuthConfig, AuthenticationConfiguration,
-    AuthenticationConfigurationError, Issuer, JWT_AUTHENTICATORS_MAX, JwtAuthenticator, OidcOptions,
+    AuthenticationConfigurationError, Issuer, JWT_AUTHENTICATORS_MAX, JwtAuthenticator,
+    OidcOptions,
 };
 pub use jwt::{
     Algorithm, CompactJwt, JwtError, KEYS_MAX, KeySet, KeySetError, TOKEN_BYTES_MAX,

@@ -198,7 +198,10 @@ mod tests {
             reason: String::new(),
             error: "out of reach".to_owned(),
         };
-        let [allow, say] = [Decision::Allow("a".into()), Decision::NoOpinion("one".into())];
+        let [allow, say] = [
+            Decision::Allow("a".into()),
+            Decision::NoOpinion("one".into()),
+        ];
         assert_eq!(decide(&chain([fails(false), allow.clone()]), &[]), allow);
         assert_eq!(decide(&chain([fails(true), allow]), &[]), fails(true));
         let decided = decide(&chain([fails(false), say, fails(false)]), &[]);

@@ -13,7 +13,10 @@ use kubist_codec::config_file::{self, ConfigFileError};
 use std::time::Duration;
 
 const KIND: &str = "AuthorizationConfiguration";
-const VERSIONS: [&str; 2] = ["apiserver.config.k8s.io/v1", "apiserver.config.k8s.io/v1beta1"];
+const VERSIONS: [&str; 2] = [
+    "apiserver.config.k8s.io/v1",
+    "apiserver.config.k8s.io/v1beta1",
+];
 
 /// The authorizers of a server, in their order.
 ///

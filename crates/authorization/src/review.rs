@@ -21,8 +21,18 @@ impl ReviewSpec {
         let mut spec = user(attributes);
         let chosen = match &attributes.action {
             Action::Resource(it) => {
-                spec.insert("resourceAttributes".to_owned(), resource(attributes.verb, it));
-                let texts = [it.namespace, it.group, it.version, it.resource, it.subresource, it.name];
+                spec.insert(
+                    "resourceAttributes".to_owned(),
+                    resource(attributes.verb, it),
+                );
+                let texts = [
+                    it.namespace,
+                    it.group,
+                    it.version,
+                    it.resource,
+                    it.subresource,
+                    it.name,
+                ];
                 texts.iter().map(|it| it.len()).sum()
             }
             Action::Path(path) => {
@@ -60,7 +70,13 @@ impl ReviewSpec {
         }
         if let Some(resource) = request.get_mut("resourceAttributes") {
             let texts = [
-                "namespace", "verb", "group", "version", "resource", "subresource", "name",
+                "namespace",
+                "verb",
+                "group",
+                "version",
+                "resource",
+                "subresource",
+                "name",
             ];
             fill(resource, &texts, "");
         }
@@ -106,10 +122,18 @@ fn resource(verb: &str, of: &ResourceAction<'_>) -> Value {
         "namespace": of.namespace, "verb": verb, "group": of.group, "version": of.version,
         "resource": of.resource, "subresource": of.subresource, "name": of.name,
     }));
-    if let Some(requirements) = of.fields.map(field_requirements).filter(|it| !it.is_empty()) {
+    if let Some(requirements) = of
+        .fields
+        .map(field_requirements)
+        .filter(|it| !it.is_empty())
+    {
         spec["fieldSelector"] = json!({"requirements": requirements});
     }
-    if let Some(requirements) = of.labels.map(label_requirements).filter(|it| !it.is_empty()) {
+    if let Some(requirements) = of
+        .labels
+        .map(label_requirements)
+        .filter(|it| !it.is_empty())
+    {
         spec["labelSelector"] = json!({"requirements": requirements});
     }
     spec
@@ -163,7 +187,9 @@ mod tests {
             groups: vec!["devs".into()],
             ..User::default()
         };
-        let fields: FieldSelector = "spec.nodeName=n,metadata.name!=x".parse().expect("it is one");
+        let fields: FieldSelector = "spec.nodeName=n,metadata.name!=x"
+            .parse()
+            .expect("it is one");
         let labels: Selector = "a in (b,c),!d".parse().expect("it is one");
         let action = ResourceAction {
             version: "v1",

@@ -142,8 +142,8 @@ pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
 pub use {
     kubist_admission as admission, kubist_apiserver as apiserver,
-    kubist_authentication as authentication, kubist_authorization as authorization, kubist_kinds as kinds, kubist_registry as registry,
-    kubist_storage as storage,
+    kubist_authentication as authentication, kubist_authorization as authorization,
+    kubist_kinds as kinds, kubist_registry as registry, kubist_storage as storage,
 };
 
 #[cfg(feature = "server")]

@@ -73,7 +73,10 @@ fn service(config: Config) -> Result<RemoteService, RemoteKubeconfigError> {
         _ => (String::new(), false),
     };
     let identity = match &config.tls.identity {
-        Some(it) => Some(Identity::from_pem(&read(&it.certificate)?, &read(&it.key)?)?),
+        Some(it) => Some(Identity::from_pem(
+            &read(&it.certificate)?,
+            &read(&it.key)?,
+        )?),
         None => None,
     };
     Ok(RemoteService {
@@ -119,11 +122,18 @@ mod tests {
 
     #[test]
     fn a_kubeconfig_says_where_the_webhook_is_and_who_the_server_is() {
-        let it = of(&format!("{URL}, insecure-skip-tls-verify: true"), "token: abc").unwrap();
+        let it = of(
+            &format!("{URL}, insecure-skip-tls-verify: true"),
+            "token: abc",
+        )
+        .unwrap();
         assert_eq!(it.url, "https://hook.example.com/review");
         assert!(it.insecure);
         assert_eq!(it.authorization.as_deref(), Some("Bearer abc"));
-        let it = of(&format!("{URL}, tls-server-name: other"), "username: a, password: b");
+        let it = of(
+            &format!("{URL}, tls-server-name: other"),
+            "username: a, password: b",
+        );
         let it = it.unwrap();
         assert_eq!(it.tls_server_name, "other");
         assert_eq!(it.authorization.as_deref(), Some("Basic YTpi"));

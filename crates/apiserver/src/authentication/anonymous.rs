@@ -6,7 +6,10 @@ use kubist_registry::User;
 
 /// Which requests without credentials are served, as `system:anonymous`. The others get 401.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a request is anonymous by its path, or not at all")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a request is anonymous by its path, or not at all"
+)]
 pub enum Anonymous {
     /// All, and the authorization decides about them, as upstream's default. A server that allows
     /// everything serves those of [`PublicPaths`](Self::PublicPaths) only.

@@ -152,7 +152,9 @@ impl Authenticator {
             issuer,
             bootstrap_tokens: config.bootstrap_tokens,
             proxy: proxy.map_err(AuthenticatorError::RequestHeader)?,
-            jwt: jwt.collect::<Result<_, _>>().map_err(AuthenticatorError::Remote)?,
+            jwt: jwt
+                .collect::<Result<_, _>>()
+                .map_err(AuthenticatorError::Remote)?,
             others: config.others.clone(),
             webhook: webhook
                 .map(TokenWebhook::new)

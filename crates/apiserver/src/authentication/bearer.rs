@@ -5,7 +5,11 @@ use http::header::AUTHORIZATION;
 
 /// Returns the token of a request.
 pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
-    headers.get(AUTHORIZATION)?.to_str().ok().and_then(of_header)
+    headers
+        .get(AUTHORIZATION)?
+        .to_str()
+        .ok()
+        .and_then(of_header)
 }
 
 /// Returns the token of a header; what follows it is ignored, as upstream.

@@ -96,12 +96,16 @@ impl JwtIssuer {
     async fn discover_once(&self) -> Result<String, String> {
         let issuer = self.authenticator.issuer();
         let url = match &*issuer.discovery_url {
-            "" => format!("{}{WELL_KNOWN}", issuer.url.strip_suffix('/').unwrap_or(&issuer.url)),
+            "" => format!(
+                "{}{WELL_KNOWN}",
+                issuer.url.strip_suffix('/').unwrap_or(&issuer.url)
+            ),
             url => url.to_owned(),
         };
         let fetched = self.fetch(&url).await?;
-        let document: Discovery = serde_json::from_slice(&fetched.body)
-            .map_err(|error| format!("oidc: failed to decode provider discovery object: {error}"))?;
+        let document: Discovery = serde_json::from_slice(&fetched.body).map_err(|error| {
+            format!("oidc: failed to decode provider discovery object: {error}")
+        })?;
         if document.issuer != issuer.url {
             return Err(format!(
                 "oidc: issuer did not match the issuer returned by provider, expected {:?} got {:?}",

@@ -57,8 +57,10 @@ use std::time::Duration;
 /// The future is dropped when the request ends first.
 pub trait RequestAuthenticator: fmt::Debug + Send + Sync + 'static {
     /// Says who has these credentials.
-    fn authenticate<'a>(&'a self, credentials: &'a Credentials<'a>)
-    -> BoxFuture<'a, Authentication>;
+    fn authenticate<'a>(
+        &'a self,
+        credentials: &'a Credentials<'a>,
+    ) -> BoxFuture<'a, Authentication>;
 }
 
 /// What a request proves its sender by.

@@ -46,7 +46,9 @@ impl RequestHeaderAuthenticator {
         let name = chain.proxy(&*self.verifier, now)?;
         let allowed = &self.allowed_names;
         if !allowed.is_empty() && !allowed.iter().any(|it| **it == *name) {
-            return Err(format!("x509: subject with cn={name} is not in the allowed list"));
+            return Err(format!(
+                "x509: subject with cn={name} is not in the allowed list"
+            ));
         }
         let texts = headers.iter().filter_map(|(name, value)| {
             let value = std::str::from_utf8(value.as_bytes()).ok()?;

@@ -232,11 +232,7 @@ async fn legacy_user(
 }
 
 /// Checks the Secret and the account of a token.
-async fn look_up(
-    token: &str,
-    claims: &LegacyClaims,
-    asked: &Asked<'_>,
-) -> Result<(), Refusal> {
+async fn look_up(token: &str, claims: &LegacyClaims, asked: &Asked<'_>) -> Result<(), Refusal> {
     let LegacyClaims {
         namespace, name, ..
     } = claims;

@@ -357,7 +357,11 @@ mod tests {
                 (of(&own, &[&all]), true),
                 (of(&own, &[]), false),
             ] {
-                assert_eq!(bound(&verifying, &token, now).is_some(), good, "{algorithm}");
+                assert_eq!(
+                    bound(&verifying, &token, now).is_some(),
+                    good,
+                    "{algorithm}"
+                );
             }
         }
     }

@@ -150,7 +150,11 @@ fn answer(status: Status, implicit: &[Str], wanted: &[Str]) -> Answer {
         [] => implicit,
         own => own,
     };
-    let audiences: Vec<Str> = own.iter().filter(|it| wanted.contains(it)).cloned().collect();
+    let audiences: Vec<Str> = own
+        .iter()
+        .filter(|it| wanted.contains(it))
+        .cloned()
+        .collect();
     if audiences.is_empty() && !wanted.is_empty() {
         return Err(None);
     }

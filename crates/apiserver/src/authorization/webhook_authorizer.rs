@@ -168,8 +168,7 @@ fn decision(answer: Answer) -> Decision {
         (true, true) => Decision::Failed {
             denies: true,
             reason,
-            error: "webhook subject access review returned both allow and deny response"
-                .to_owned(),
+            error: "webhook subject access review returned both allow and deny response".to_owned(),
         },
         (false, true) => Decision::Deny(reason),
         (true, false) => Decision::Allow(reason),

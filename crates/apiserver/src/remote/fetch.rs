@@ -47,16 +47,17 @@ impl Fetched {
     pub(crate) fn fresh_for(&self) -> Option<Duration> {
         let control = self.headers.get(CACHE_CONTROL)?.to_str().ok()?;
         let directives = || control.split(',').map(str::trim);
-        let forbidden = |it: &str| {
-            it.eq_ignore_ascii_case("no-store") || it.eq_ignore_ascii_case("no-cache")
-        };
+        let forbidden =
+            |it: &str| it.eq_ignore_ascii_case("no-store") || it.eq_ignore_ascii_case("no-cache");
         if directives().any(forbidden) {
             return None;
         }
         let seconds = directives().find_map(|it| {
             let (name, value) = it.split_once('=')?;
             let is_age = name.eq_ignore_ascii_case("max-age");
-            is_age.then(|| value.trim_matches('"').parse().ok()).flatten()
+            is_age
+                .then(|| value.trim_matches('"').parse().ok())
+                .flatten()
         });
         seconds.map(Duration::from_secs)
     }
@@ -122,7 +123,10 @@ impl FetchClient {
         let name = name.map_err(|_| fail(&format_args!("invalid host {host:?}")))?;
         let port = parsed.port_u16().unwrap_or(HTTPS_PORT);
         let stream = TcpStream::connect((host, port)).await.map_err(|error| {
-            fail(&format_args!("dial tcp {host}:{port}: {}", dial_error(&error)))
+            fail(&format_args!(
+                "dial tcp {host}:{port}: {}",
+                dial_error(&error)
+            ))
         })?;
         let connector = TlsConnector::from(Arc::clone(&self.tls));
         let stream = connector.connect(name, stream).await;

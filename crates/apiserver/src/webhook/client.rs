@@ -312,7 +312,9 @@ fn request(
         .body(Full::new(body));
     let mut request = request.map_err(|error| failed(url, &error))?;
     if let Some(authorization) = authorization {
-        request.headers_mut().insert(AUTHORIZATION, authorization.clone());
+        request
+            .headers_mut()
+            .insert(AUTHORIZATION, authorization.clone());
     }
     Ok(request)
 }

@@ -42,7 +42,9 @@ pub(super) fn remote(service: &RemoteService) -> Result<Arc<ClientConfig>, Webho
     let Some(identity) = &service.identity else {
         return Ok(finished(builder.with_no_client_auth()));
     };
-    let key = identity.certified(None).map_err(|error| invalid(&error.to_string()))?;
+    let key = identity
+        .certified(None)
+        .map_err(|error| invalid(&error.to_string()))?;
     let resolver = Arc::new(SingleCertAndKey::from(key));
     Ok(finished(builder.with_client_cert_resolver(resolver)))
 }

@@ -26,7 +26,9 @@ async fn whoami(server: &RunningServer, token: &str) -> Result<Value, u16> {
 }
 
 async fn ask(client: &mut Client) -> Result<Value, u16> {
-    let answer = client.post(SELF, &json!({"kind": "SelfSubjectReview"})).await;
+    let answer = client
+        .post(SELF, &json!({"kind": "SelfSubjectReview"}))
+        .await;
     match answer.code {
         201 => Ok(answer.json()["status"]["userInfo"].clone()),
         code => Err(code),
@@ -37,7 +39,9 @@ async fn ask(client: &mut Client) -> Result<Value, u16> {
 async fn review(server: &RunningServer, token: &str, audiences: &[&str]) -> Value {
     let mut admin = Client::in_memory(server, Version::HTTP_2).await;
     let spec = json!({"token": token, "audiences": audiences});
-    let answer = admin.post(REVIEWS, &json!({"kind": "TokenReview", "spec": spec})).await;
+    let answer = admin
+        .post(REVIEWS, &json!({"kind": "TokenReview", "spec": spec}))
+        .await;
     assert_eq!(answer.code, 201, "{}", answer.json());
     answer.json()["status"].clone()
 }

@@ -42,7 +42,11 @@ impl JwtAuthenticator {
         if self.algorithms.iter().any(|it| it.name() == found) {
             return Ok(());
         }
-        let wanted: Vec<String> = self.algorithms.iter().map(|it| format!("\"{it}\"")).collect();
+        let wanted: Vec<String> = self
+            .algorithms
+            .iter()
+            .map(|it| format!("\"{it}\""))
+            .collect();
         Err(format!(
             "oidc: id token signed with unsupported algorithm, expected [{}] got {found:?}",
             wanted.join(" ")
@@ -75,7 +79,8 @@ impl JwtAuthenticator {
                 "extra": extra(&user),
             }));
             let user_fails = "oidc: error evaluating user info validation rule";
-            check_rules(&self.user_rules, &of_user).map_err(|why| format!("{user_fails}: {why}"))?;
+            check_rules(&self.user_rules, &of_user)
+                .map_err(|why| format!("{user_fails}: {why}"))?;
         }
         Ok(user)
     }
@@ -83,7 +88,9 @@ impl JwtAuthenticator {
     fn check_required(&self, claims: &Claims) -> Result<(), String> {
         for (name, wanted) in &self.required_claims {
             if !claims.contains_key(name) {
-                return Err(format!("oidc: required claim {name} not present in ID token"));
+                return Err(format!(
+                    "oidc: required claim {name} not present in ID token"
+                ));
             }
             let found = claim_text(claims, name)
                 .map_err(|error| format!("oidc: parse claim {name}: {error}"))?;

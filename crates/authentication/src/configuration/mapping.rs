@@ -137,7 +137,9 @@ fn text(expression: &Expression, subject: &Subject, of: &str) -> Result<Str, Str
     let value = expression.evaluate(subject).map_err(failed)?;
     match value.as_str() {
         Some(text) => Ok(text.into()),
-        None => Err(failed(format!("{of} claim expression must return a string"))),
+        None => Err(failed(format!(
+            "{of} claim expression must return a string"
+        ))),
     }
 }
 

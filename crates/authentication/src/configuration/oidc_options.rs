@@ -65,7 +65,8 @@ impl OidcOptions {
         let mut algorithms = Vec::new();
         for name in &self.signing_algorithms {
             let known: Result<Algorithm, _> = name.parse();
-            let known = known.map_err(|_| option(format!("oidc: unsupported signing alg: {name:?}")));
+            let known =
+                known.map_err(|_| option(format!("oidc: unsupported signing alg: {name:?}")));
             algorithms.push(known?);
         }
         let file = File {

@@ -101,7 +101,10 @@ fn rules_refuse_users_with_their_message() {
   - {expression: '!user.username.startsWith(\"oidc:system:\")', message: reserved}
   - {expression: 'user.groups.all(g, g != \"x\")', message: no x}";
     let ask = |of: &Value| user(SUB, rules, of).map(|it| it.name.to_string());
-    assert_eq!(ask(&json!({"hd": "example.com", "level": 3})), Ok("oidc:alice".to_owned()));
+    assert_eq!(
+        ask(&json!({"hd": "example.com", "level": 3})),
+        Ok("oidc:alice".to_owned())
+    );
     let why = |text: &str| Err(text.to_owned());
     assert_eq!(
         ask(&json!({"level": 3})),
@@ -144,7 +147,10 @@ fn tokens_for_others_and_of_other_times_name_nobody() {
         "oidc: verify token: oidc: token is expired (Token Expiry: 2023-11-14 22:13:19 +0000 UTC)"
     );
     let early = ask(&json!({"nbf": 1_700_000_061}));
-    assert!(early.contains("before the nbf (not before) time: 2023-11-14 22:14:21"), "{early}");
+    assert!(
+        early.contains("before the nbf (not before) time: 2023-11-14 22:14:21"),
+        "{early}"
+    );
     assert!(ask(&json!({"exp": null})).contains("0001-01-01 00:00:00 +0000 UTC"));
     assert!(user(SUB, "", &json!({"aud": ["x", "app"], "nbf": 1_700_000_060})).is_ok());
 }
@@ -162,7 +168,9 @@ fn an_email_must_be_verified_if_the_token_says_so() {
 fn what_is_wrong_is_told_with_its_path() {
     let refused = |it: Result<AuthenticationConfiguration, String>| it.expect_err("it is wrong");
     assert_eq!(
-        refused(parse("jwt:\n- issuer: {url: 'http://u:p@x?q#f'}\n  claimMappings: {}\n")),
+        refused(parse(
+            "jwt:\n- issuer: {url: 'http://u:p@x?q#f'}\n  claimMappings: {}\n"
+        )),
         "invalid authentication configuration: [jwt[0].issuer.url: Invalid value: \
          \"http://u:p@x?q#f\": URL scheme must be https, jwt[0].issuer.url: Invalid value: \
          \"http://u:p@x?q#f\": URL must not contain a username or password, jwt[0].issuer.url: \
@@ -173,20 +181,31 @@ fn what_is_wrong_is_told_with_its_path() {
     );
     let email = "{username: {expression: claims.email}}";
     let why = refused(issuer(email, ""));
-    assert!(why.contains("claims.email_verified must be used in"), "{why}");
+    assert!(
+        why.contains("claims.email_verified must be used in"),
+        "{why}"
+    );
     let verified = "{username: {expression: 'claims.?email_verified.orValue(true) ? claims.email : \
                     \"\"'}}";
     assert!(issuer(verified, "").is_ok());
     let why = refused(issuer("{username: {claim: sub}}", ""));
-    assert!(why.contains("username.prefix: Required value: prefix is required when"), "{why}");
+    assert!(
+        why.contains("username.prefix: Required value: prefix is required when"),
+        "{why}"
+    );
     let rule = "  claimValidationRules: [{expression: claims.sub}]";
     let why = refused(issuer(SUB, rule));
-    assert!(why.ends_with("Invalid value: \"claims.sub\": must evaluate to bool"), "{why}");
+    assert!(
+        why.ends_with("Invalid value: \"claims.sub\": must evaluate to bool"),
+        "{why}"
+    );
     let extra = "{username: {claim: a, prefix: ''}, extra: [{key: K8s.io/a, valueExpression: x}]}";
     let why = refused(issuer(extra, ""));
     assert!(why.contains("must be lowercase"), "{why}");
     assert!(why.contains("undeclared reference to 'x'"), "{why}");
-    let why = refused(parse("anonymous: {enabled: false, conditions: [{path: /a}]}"));
+    let why = refused(parse(
+        "anonymous: {enabled: false, conditions: [{path: /a}]}",
+    ));
     assert_eq!(
         why,
         "invalid authentication configuration: anonymous.conditions: Invalid value: \
@@ -194,7 +213,10 @@ fn what_is_wrong_is_told_with_its_path() {
     );
     let own = "jwt:\n- issuer: {url: 'https://kubernetes', audiences: [a]}\n  claimMappings: ";
     let why = refused(parse(&format!("{own}{SUB}")));
-    assert!(why.contains("must not overlap with disallowed issuers: [https://kubernetes]"), "{why}");
+    assert!(
+        why.contains("must not overlap with disallowed issuers: [https://kubernetes]"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -216,8 +238,16 @@ fn the_older_options_are_a_file_with_one_issuer() {
         signing_algorithms: vec!["HS256".to_owned()],
         ..options
     };
-    let why = wrong.configuration(&[]).expect_err("it is not public").to_string();
+    let why = wrong
+        .configuration(&[])
+        .expect_err("it is not public")
+        .to_string();
     assert_eq!(why, "oidc: unsupported signing alg: \"HS256\"");
-    let why = OidcOptions::default().configuration(&[]).expect_err("it says nothing");
-    assert!(why.to_string().starts_with("oidc-issuer-url and oidc-client-id must be"));
+    let why = OidcOptions::default()
+        .configuration(&[])
+        .expect_err("it says nothing");
+    assert!(
+        why.to_string()
+            .starts_with("oidc-issuer-url and oidc-client-id must be")
+    );
 }

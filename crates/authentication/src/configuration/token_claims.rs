@@ -44,7 +44,11 @@ pub(super) fn check(
             quote(named)
         ));
     }
-    if !issuer.audiences.iter().any(|it| found.contains(&it.as_str())) {
+    if !issuer
+        .audiences
+        .iter()
+        .any(|it| found.contains(&it.as_str()))
+    {
         let wanted = match &issuer.audiences[..] {
             [only] => quote(only),
             several => {
@@ -53,7 +57,10 @@ pub(super) fn check(
                 format!("in {}", list(&several))
             }
         };
-        return Err(format!("oidc: expected audience {wanted} got {}", list(&found)));
+        return Err(format!(
+            "oidc: expected audience {wanted} got {}",
+            list(&found)
+        ));
     }
     let seconds_now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
     if expires.is_none_or(|it| it < seconds_now) {

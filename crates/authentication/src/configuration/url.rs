@@ -10,7 +10,9 @@ pub(super) fn problems(url: &str, disallowed: &[String], path: &FieldPath) -> Ve
         let mut sorted = disallowed.to_vec();
         sorted.sort();
         let sorted = sorted.join(" ");
-        say(format!("URL must not overlap with disallowed issuers: [{sorted}]"));
+        say(format!(
+            "URL must not overlap with disallowed issuers: [{sorted}]"
+        ));
     }
     if url.chars().any(|it| it.is_ascii_control()) {
         say(format!(

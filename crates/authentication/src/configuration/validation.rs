@@ -3,10 +3,10 @@
 mod mappings;
 mod rules;
 
+use super::JWT_AUTHENTICATORS_MAX;
 use super::file::{Issuer, JwtFile};
 use super::jwt_authenticator::JwtAuthenticator;
 use super::url;
-use super::JWT_AUTHENTICATORS_MAX;
 use crate::jwt::Algorithm;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 use std::collections::BTreeSet;
@@ -22,7 +22,10 @@ pub(super) fn authenticators(
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     if files.len() > JWT_AUTHENTICATORS_MAX {
         let max = JWT_AUTHENTICATORS_MAX;
-        return (all, vec![FieldError::too_many(&root, Some(files.len()), max)]);
+        return (
+            all,
+            vec![FieldError::too_many(&root, Some(files.len()), max)],
+        );
     }
     let (mut issuers, mut discoveries) = (BTreeSet::new(), BTreeSet::new());
     for (at, file) in files.into_iter().enumerate() {
@@ -63,12 +66,7 @@ fn authenticator(
     }
 }
 
-fn issuer(
-    issuer: &Issuer,
-    disallowed: &[String],
-    path: &FieldPath,
-    errors: &mut Vec<FieldError>,
-) {
+fn issuer(issuer: &Issuer, disallowed: &[String], path: &FieldPath, errors: &mut Vec<FieldError>) {
     let of_url = path.child("url");
     if issuer.url.is_empty() {
         errors.push(FieldError::required(&of_url, ""));

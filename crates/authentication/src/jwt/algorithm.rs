@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 /// A signature algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::exhaustive_enums, reason = "RFC 7518 has these with public keys")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "RFC 7518 has these with public keys"
+)]
 #[expect(missing_docs, reason = "the names are those of RFC 7518")]
 pub enum Algorithm {
     Es256,

@@ -155,7 +155,12 @@ mod tests {
             assert!(CompactJwt::parse(&token(header, "{}")).is_err(), "{header}");
         }
         let list = token(r#"{"alg":"RS256"}"#, "[]");
-        assert!(CompactJwt::parse(&list).expect("it has the form").claims().is_err());
+        assert!(
+            CompactJwt::parse(&list)
+                .expect("it has the form")
+                .claims()
+                .is_err()
+        );
         assert_eq!(untrusted_issuer(&good).as_deref(), Some(""));
         assert_eq!(untrusted_issuer("opaque"), None);
     }

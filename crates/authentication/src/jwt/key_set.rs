@@ -237,6 +237,9 @@ mod tests {
         assert!(KeySet::parse(odd).expect("it is a set").is_empty());
         assert!(KeySet::parse(b"{}").is_err());
         let many = format!(r#"{{"keys":[{}]}}"#, vec!["{}"; KEYS_MAX + 1].join(","));
-        assert_eq!(KeySet::parse(many.as_bytes()).err(), Some(KeySetError::TooMany));
+        assert_eq!(
+            KeySet::parse(many.as_bytes()).err(),
+            Some(KeySetError::TooMany)
+        );
     }
 }

@@ -80,11 +80,18 @@ fn object<const N: usize>(name: &str, fields: [(&str, Arc<Declared>); N]) -> Arc
 fn request_type() -> Arc<Declared> {
     let requirement = object(
         "kubernetes.SelectorRequirement",
-        [("key", text()), ("operator", text()), ("values", list(text()))],
+        [
+            ("key", text()),
+            ("operator", text()),
+            ("values", list(text())),
+        ],
     );
     let selector = |name| {
         let requirements = list(Arc::clone(&requirement));
-        object(name, [("rawSelector", text()), ("requirements", requirements)])
+        object(
+            name,
+            [("rawSelector", text()), ("requirements", requirements)],
+        )
     };
     let resource = object(
         "kubernetes.ResourceAttributes",
@@ -96,8 +103,14 @@ fn request_type() -> Arc<Declared> {
             ("resource", text()),
             ("subresource", text()),
             ("name", text()),
-            ("fieldSelector", selector("kubernetes.FieldSelectorAttributes")),
-            ("labelSelector", selector("kubernetes.LabelSelectorAttributes")),
+            (
+                "fieldSelector",
+                selector("kubernetes.FieldSelectorAttributes"),
+            ),
+            (
+                "labelSelector",
+                selector("kubernetes.LabelSelectorAttributes"),
+            ),
         ],
     );
     let path = object(

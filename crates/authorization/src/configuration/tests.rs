@@ -50,7 +50,9 @@ fn what_is_wrong_is_told_with_its_path() {
          authorizers[0].connectionInfo.type: Required value]"
     );
     assert_eq!(
-        refused(parse("- {type: X, name: a}\n- {type: RBAC, name: rbac}\n- {type: RBAC, name: r}")),
+        refused(parse(
+            "- {type: X, name: a}\n- {type: RBAC, name: rbac}\n- {type: RBAC, name: r}"
+        )),
         "[authorizers[0].type: Unsupported value: \"X\": supported values: \"ABAC\", \
          \"AlwaysAllow\", \"AlwaysDeny\", \"Node\", \"RBAC\", \"Webhook\", authorizers[2].type: \
          Duplicate value: \"RBAC\"]"
@@ -66,7 +68,10 @@ fn what_is_wrong_is_told_with_its_path() {
     );
     let wrong = format!("{GOOD}    matchConditions: [{{expression: request.user}}]\n");
     let why = webhook(&wrong).expect_err("it is no boolean");
-    assert!(why.contains("must evaluate to bool but got string"), "{why}");
+    assert!(
+        why.contains("must evaluate to bool but got string"),
+        "{why}"
+    );
     let wrong = format!("{GOOD}    matchConditions: [{{expression: 'request.verb == \"\"'}}]\n");
     let why = webhook(&wrong).expect_err("there is no such field");
     assert!(why.contains("undefined field 'verb'"), "{why}");
@@ -87,7 +92,8 @@ fn conditions_say_which_requests_a_webhook_is_asked_about() {
             verb: "get",
             action,
         };
-        it.match_conditions.match_request(&ReviewSpec::of(&attributes))
+        it.match_conditions
+            .match_request(&ReviewSpec::of(&attributes))
     };
     let pods = |namespace| {
         Action::Resource(ResourceAction {
@@ -113,5 +119,8 @@ fn conditions_say_which_requests_a_webhook_is_asked_about() {
         .match_conditions
         .match_request(&ReviewSpec::of(&attributes));
     let why = verdict.expect_err("there are none");
-    assert!(why.starts_with("cel evaluation error: expression 'request.resource"), "{why}");
+    assert!(
+        why.starts_with("cel evaluation error: expression 'request.resource"),
+        "{why}"
+    );
 }

@@ -150,7 +150,11 @@ fn webhook(
     let authorized = kept(file.authorized_ttl, 5 * 60);
     let authorized = ttl("authorizedTTL", authorized, file.cache_authorized_requests);
     let unauthorized = kept(file.unauthorized_ttl, 30);
-    let unauthorized = ttl("unauthorizedTTL", unauthorized, file.cache_unauthorized_requests);
+    let unauthorized = ttl(
+        "unauthorizedTTL",
+        unauthorized,
+        file.cache_unauthorized_requests,
+    );
     versions(&file, path, errors);
     let failure_policy = failure_policy(&file.failure_policy, path, errors);
     connection(&file, path, errors);
@@ -184,7 +188,11 @@ fn versions(file: &Webhook, path: &FieldPath, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::required(&of_conditions, why));
         }
         "v1" => {}
-        other => errors.push(FieldError::not_supported_text(&of_conditions, other, &["v1"])),
+        other => errors.push(FieldError::not_supported_text(
+            &of_conditions,
+            other,
+            &["v1"],
+        )),
     }
 }
 
@@ -238,7 +246,11 @@ fn conditions(
     let path = path.child("matchConditions");
     let mut conditions = MatchConditions::default();
     if file.len() > CONDITIONS_MAX {
-        errors.push(FieldError::too_many(&path, Some(file.len()), CONDITIONS_MAX));
+        errors.push(FieldError::too_many(
+            &path,
+            Some(file.len()),
+            CONDITIONS_MAX,
+        ));
         return conditions;
     }
     let mut seen = BTreeSet::new();

@@ -135,13 +135,20 @@ async fn authentication(
         let Some(proxies) = &announcement.proxies else {
             return;
         };
-        add_authorities(&mut map.data, "requestheader-client-ca-file", &proxies.client_ca);
+        add_authorities(
+            &mut map.data,
+            "requestheader-client-ca-file",
+            &proxies.client_ca,
+        );
         for (key, own) in [
             ("requestheader-allowed-names", &proxies.allowed_names),
             ("requestheader-username-headers", &proxies.username_headers),
             ("requestheader-uid-headers", &proxies.uid_headers),
             ("requestheader-group-headers", &proxies.group_headers),
-            ("requestheader-extra-headers-prefix", &proxies.extra_header_prefixes),
+            (
+                "requestheader-extra-headers-prefix",
+                &proxies.extra_header_prefixes,
+            ),
         ] {
             // As upstream, the headers of uids are only published where there are some.
             if !own.is_empty() || key != "requestheader-uid-headers" {

@@ -10,7 +10,10 @@ fn refused(folder: &Path, options: &[&str]) -> String {
     arguments.extend(options);
     let output = run(folder, &arguments, b"");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(matches!(output.status.code(), Some(1 | 2)), "{options:?}: {errors}");
+    assert!(
+        matches!(output.status.code(), Some(1 | 2)),
+        "{options:?}: {errors}"
+    );
     errors.trim_end().to_owned()
 }
 
@@ -50,11 +53,22 @@ fn the_users_of_a_token_file_are_known_and_have_their_groups() {
 fn a_file_of_authorizers_decides() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = write(folder.path(), "tokens.csv", "plain,bob,2\n");
-    let file = format!("{AUTHORIZATION}- {{type: RBAC, name: rbac}}\n- {{type: AlwaysAllow, name: alwaysallow}}\n");
+    let file = format!(
+        "{AUTHORIZATION}- {{type: RBAC, name: rbac}}\n- {{type: AlwaysAllow, name: alwaysallow}}\n"
+    );
     let file = write(folder.path(), "authorization.yaml", &file);
-    let options = ["--authorization-config", &file, "--token-auth-file", &tokens];
+    let options = [
+        "--authorization-config",
+        &file,
+        "--token-auth-file",
+        &tokens,
+    ];
     let served = Served::start(folder.path(), &options);
-    assert!(served.ready.contains("authorization=RBAC,AlwaysAllow"), "{}", served.ready);
+    assert!(
+        served.ready.contains("authorization=RBAC,AlwaysAllow"),
+        "{}",
+        served.ready
+    );
     assert_eq!(served.asked_with("plain"), 200);
 }
 
@@ -78,12 +92,21 @@ fn what_contradicts_itself_is_refused() {
     let users = write(folder.path(), "users.pem", &authority.certificate_pem());
     for (options, expected) in [
         (
-            &["--authentication-config", &*anonymous, "--anonymous-auth=false"][..],
+            &[
+                "--authentication-config",
+                &*anonymous,
+                "--anonymous-auth=false",
+            ][..],
             "--anonymous-auth flag cannot be set when anonymous field is configured in \
              authentication configuration file",
         ),
         (
-            &["--authentication-config", &anonymous, "--oidc-client-id", "x"],
+            &[
+                "--authentication-config",
+                &anonymous,
+                "--oidc-client-id",
+                "x",
+            ],
             "authentication-config file and oidc-* flags are mutually exclusive",
         ),
         (
@@ -100,7 +123,12 @@ fn what_contradicts_itself_is_refused() {
             "expected name rbac for authorizer RBAC instead of roles",
         ),
         (
-            &["--authorization-config", &roles, "--authorization-mode", "RBAC"],
+            &[
+                "--authorization-config",
+                &roles,
+                "--authorization-mode",
+                "RBAC",
+            ],
             "cannot be used with '--authorization-config <FILE>'",
         ),
         (
@@ -113,7 +141,10 @@ fn what_contradicts_itself_is_refused() {
         ),
         (
             &[
-                "--authorization-mode", "Webhook", "--authorization-webhook-config-file", &hook,
+                "--authorization-mode",
+                "Webhook",
+                "--authorization-webhook-config-file",
+                &hook,
             ],
             "proxy-url is not supported for webhooks",
         ),
@@ -122,7 +153,12 @@ fn what_contradicts_itself_is_refused() {
             "proxy-url is not supported for webhooks",
         ),
         (
-            &["--service-account-issuer", "a", "--service-account-issuer", "a"],
+            &[
+                "--service-account-issuer",
+                "a",
+                "--service-account-issuer",
+                "a",
+            ],
             "service-account-issuer \"a\" is already specified",
         ),
         (
@@ -130,13 +166,21 @@ fn what_contradicts_itself_is_refused() {
             "service-account-jwks-uri requires https scheme, parsed as: http://a",
         ),
         (
-            &["--requestheader-client-ca-file", &users, "--client-ca-file", &users],
+            &[
+                "--requestheader-client-ca-file",
+                &users,
+                "--client-ca-file",
+                &users,
+            ],
             "--requestheader-allowed-names must be specified to ensure regular client certificates \
              cannot set authenticating proxy headers for arbitrary users",
         ),
         (
             &[
-                "--requestheader-client-ca-file", &users, "--requestheader-uid-headers", " ",
+                "--requestheader-client-ca-file",
+                &users,
+                "--requestheader-uid-headers",
+                " ",
             ],
             "empty value in \"requestheader-uid-headers\"",
         ),

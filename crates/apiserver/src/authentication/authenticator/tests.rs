@@ -64,7 +64,9 @@ async fn ask(it: &Authenticator, peer: &Peer, headers: &HeaderMap) -> Result<Use
 }
 
 fn presented(authority: &CertificateAuthority, group: Option<&str>) -> Peer {
-    let identity = authority.client_identity("admin", group).expect("keys can be made");
+    let identity = authority
+        .client_identity("admin", group)
+        .expect("keys can be made");
     Peer::Certificates(Arc::new(Chain::new(vec![identity.certificate()])))
 }
 
@@ -92,14 +94,18 @@ async fn certificates_of_the_own_authority_name_user_and_group() {
     let authority = CertificateAuthority::new("test").expect("keys can be made");
     let it = authenticator(&authority, &Authenticators::default());
     let admin = presented(&authority, Some(MASTERS_GROUP));
-    let user = ask(&it, &admin, &HeaderMap::new()).await.expect("it is signed");
+    let user = ask(&it, &admin, &HeaderMap::new())
+        .await
+        .expect("it is signed");
     assert_eq!(user.name, "admin");
     assert_eq!(user.groups, [MASTERS_GROUP, AUTHENTICATED_GROUP]);
     let credential = user.extra[CREDENTIAL_ID][0].strip_prefix("X509SHA256=");
     assert_eq!(credential.map(str::len), Some(64));
     let stranger = CertificateAuthority::new("test").expect("keys can be made");
     let refused = ask(&it, &presented(&stranger, None), &HeaderMap::new()).await;
-    let why = refused.expect_err("nobody trusts it").expect("it is refused");
+    let why = refused
+        .expect_err("nobody trusts it")
+        .expect("it is refused");
     assert!(why.starts_with("verifying certificate failed"), "{why}");
 }
 
@@ -120,13 +126,21 @@ async fn a_right_token_is_enough_beside_a_wrong_certificate() {
 #[tokio::test]
 async fn a_verified_chain_is_not_verified_again_until_it_runs_out() {
     let authority = CertificateAuthority::new("test").expect("keys can be made");
-    let identity = authority.client_identity("admin", None).expect("keys can be made");
+    let identity = authority
+        .client_identity("admin", None)
+        .expect("keys can be made");
     let peer = Peer::Certificates(Arc::new(Chain::new(vec![identity.certificate()])));
     let none = HeaderMap::new();
     let stranger = CertificateAuthority::new("test").expect("keys can be made");
     let config = Authenticators::default();
-    let (it, stranger) = (authenticator(&authority, &config), authenticator(&stranger, &config));
-    assert!(ask(&stranger, &peer, &none).await.is_err(), "nothing is remembered yet");
+    let (it, stranger) = (
+        authenticator(&authority, &config),
+        authenticator(&stranger, &config),
+    );
+    assert!(
+        ask(&stranger, &peer, &none).await.is_err(),
+        "nothing is remembered yet"
+    );
     assert!(ask(&it, &peer, &none).await.is_ok());
     // It would not verify the chain.
     assert!(ask(&stranger, &peer, &none).await.is_ok());
@@ -171,9 +185,13 @@ async fn the_first_authenticator_that_knows_a_user_decides() {
     let known = Authentication::User(Authenticated::for_this_server(robot));
     config.others.push(say(known));
     let it = authenticator(&authority, &config);
-    let user = ask(&it, &Peer::Unknown, &HeaderMap::new()).await.expect("it is known");
+    let user = ask(&it, &Peer::Unknown, &HeaderMap::new())
+        .await
+        .expect("it is known");
     assert_eq!(&*user.name, "robot");
     assert_eq!(user.groups, [AUTHENTICATED_GROUP]);
-    let alice = ask(&it, &Peer::Unknown, &header("Bearer secret")).await.expect("it is hers");
+    let alice = ask(&it, &Peer::Unknown, &header("Bearer secret"))
+        .await
+        .expect("it is hers");
     assert_eq!(&*alice.name, "alice");
 }

@@ -30,12 +30,25 @@ async fn where_roles_are_obeyed_they_decide_about_requests_without_credentials()
             "pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" in API \
              group \"\" in the namespace \"default\"",
         ),
-        ("/api", "forbidden: User \"system:anonymous\" cannot get path \"/api\""),
-        ("/metrics", "forbidden: User \"system:anonymous\" cannot get path \"/metrics\""),
-        ("/nope", "forbidden: User \"system:anonymous\" cannot get path \"/nope\""),
+        (
+            "/api",
+            "forbidden: User \"system:anonymous\" cannot get path \"/api\"",
+        ),
+        (
+            "/metrics",
+            "forbidden: User \"system:anonymous\" cannot get path \"/metrics\"",
+        ),
+        (
+            "/nope",
+            "forbidden: User \"system:anonymous\" cannot get path \"/nope\"",
+        ),
     ] {
         let answer = client.get(path).await;
-        assert_eq!((answer.code, &*answer.json()["message"]), (403, message), "{path}");
+        assert_eq!(
+            (answer.code, &*answer.json()["message"]),
+            (403, message),
+            "{path}"
+        );
     }
     for path in ["/healthz", "/livez", "/readyz", "/version"] {
         assert_eq!(client.get(path).await.code, 200, "{path}");
@@ -48,7 +61,11 @@ async fn where_roles_are_obeyed_they_decide_about_requests_without_credentials()
         .await
         .header("authorization", "Bearer wrong");
     for path in [PODS, "/livez"] {
-        assert_eq!(wrong.get(path).await.code, 401, "a wrong token is not anonymous: {path}");
+        assert_eq!(
+            wrong.get(path).await.code,
+            401,
+            "a wrong token is not anonymous: {path}"
+        );
     }
     server.shutdown().await;
 }

@@ -46,7 +46,10 @@ async fn a_token_in_a_secret_is_good_as_long_as_the_secret_has_it() {
     let signer = Signer::new("");
     let server = start(&signer, true).await;
     let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
-    let account = admin.post(ACCOUNTS, &json!({"metadata": {"name": "robot"}})).await.json();
+    let account = admin
+        .post(ACCOUNTS, &json!({"metadata": {"name": "robot"}}))
+        .await
+        .json();
     let uid = &account["metadata"]["uid"];
     let token = signer.sign(&claims(uid));
     let error = async |token: &str| review(&server, token, &[]).await["error"].clone();
@@ -82,11 +85,23 @@ async fn a_token_in_a_secret_is_good_as_long_as_the_secret_has_it() {
     let path = format!("{SECRETS}/robot-token");
     let label = json!({"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": "x"}}});
     let merge = "application/merge-patch+json";
-    assert_eq!(admin.ask("PATCH", &path, merge, label.to_string()).await.code, 200);
+    assert_eq!(
+        admin
+            .ask("PATCH", &path, merge, label.to_string())
+            .await
+            .code,
+        200
+    );
     let marked = error(&token).await.to_string();
     assert!(marked.contains("has been marked invalid"), "{marked}");
     let label = json!({"metadata": {"labels": null}});
-    assert_eq!(admin.ask("PATCH", &path, merge, label.to_string()).await.code, 200);
+    assert_eq!(
+        admin
+            .ask("PATCH", &path, merge, label.to_string())
+            .await
+            .code,
+        200
+    );
     assert!(whoami(&server, &token).await.is_ok());
     assert_eq!(admin.delete(&format!("{ACCOUNTS}/robot")).await.code, 200);
     assert_eq!(error(&token).await, "serviceaccounts \"robot\" not found");
@@ -99,6 +114,9 @@ async fn without_lookup_the_signature_is_enough() {
     let server = start(&signer, false).await;
     let robot = whoami(&server, &signer.sign(&claims(&json!("u")))).await;
     assert_eq!(robot.expect("it is signed")["uid"], "u");
-    assert_eq!(whoami(&server, &Signer::new("").sign(&claims(&json!("u")))).await, Err(401));
+    assert_eq!(
+        whoami(&server, &Signer::new("").sign(&claims(&json!("u")))).await,
+        Err(401)
+    );
     server.shutdown().await;
 }

@@ -27,7 +27,9 @@ async fn only_a_proxy_with_its_certificate_names_users() {
         let identity = proxies.client_identity(name, None);
         identity.expect("keys can be made")
     });
-    let user = users.client_identity("bob", None).expect("keys can be made");
+    let user = users
+        .client_identity("bob", None)
+        .expect("keys can be made");
     let as_alice = async |identity| {
         let client = Client::over_tls(&server, Some(identity), &["h2"]).await;
         let client = client.header("x-remote-user", "alice");

@@ -53,7 +53,9 @@ impl Remote {
             .with_no_client_auth()
             .with_single_cert(vec![identity.certificate()], identity.key())
             .expect("key and certificate fit");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port is free");
         let port = listener.local_addr().expect("it is bound").port();
         let nothing: Arc<Script> = Arc::new(|_| (404, Value::Null));
         let state = Arc::new(State {
@@ -61,7 +63,11 @@ impl Remote {
             questions: Mutex::default(),
         });
         let mut tasks = JoinSet::new();
-        tasks.spawn(accept(listener, TlsAcceptor::from(Arc::new(tls)), Arc::clone(&state)));
+        tasks.spawn(accept(
+            listener,
+            TlsAcceptor::from(Arc::new(tls)),
+            Arc::clone(&state),
+        ));
         Self {
             url: format!("https://localhost:{port}"),
             ca_pem: authority.certificate_pem(),
@@ -118,7 +124,10 @@ async fn respond(
     let authorization = head.headers.get("authorization").map(|it| it.to_str());
     let question = Question {
         path: head.uri.to_string(),
-        authorization: authorization.and_then(Result::ok).unwrap_or_default().to_owned(),
+        authorization: authorization
+            .and_then(Result::ok)
+            .unwrap_or_default()
+            .to_owned(),
         body: serde_json::from_slice(&body).unwrap_or_default(),
     };
     state.questions.lock().push(question.clone());

@@ -81,11 +81,21 @@ async fn an_authenticator_of_ones_own_names_users_and_refuses_others() {
     let robot = whoami(&server, "key-s3cret").await.expect("it is known");
     assert_eq!(robot["username"], "robot");
     assert_eq!(whoami(&server, "other").await, Err(401));
-    assert_eq!(review(&server, "key-x", &[]).await["error"], "unknown API key");
+    assert_eq!(
+        review(&server, "key-x", &[]).await["error"],
+        "unknown API key"
+    );
     let status = review(&server, "key-s3cret", &["vault", "other"]).await;
-    assert_eq!((&status["authenticated"], &status["audiences"]), (&json!(true), &json!(["vault"])));
+    assert_eq!(
+        (&status["authenticated"], &status["audiences"]),
+        (&json!(true), &json!(["vault"]))
+    );
     let status = review(&server, "key-s3cret", &["other"]).await;
-    assert_eq!(status["authenticated"], json!(null), "it is meant for this server");
+    assert_eq!(
+        status["authenticated"],
+        json!(null),
+        "it is meant for this server"
+    );
     server.shutdown().await;
 }
 
@@ -118,7 +128,11 @@ async fn bootstrap_tokens_are_believed_if_the_server_is_told_to() {
         assert_eq!(found["username"], "system:bootstrap:abcdef");
         assert_eq!(
             found["groups"],
-            json!(["system:bootstrappers", "system:bootstrappers:workers", "system:authenticated"])
+            json!([
+                "system:bootstrappers",
+                "system:bootstrappers:workers",
+                "system:authenticated"
+            ])
         );
         assert_eq!(whoami(&server, "abcdef.0123456789abcdee").await, Err(401));
         let path = format!("{secrets}/bootstrap-token-abcdef");
@@ -141,26 +155,49 @@ async fn audiences_say_for_whom_tokens_are() {
     .await;
     let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
-    admin.post(accounts, &json!({"metadata": {"name": "robot"}})).await;
+    admin
+        .post(accounts, &json!({"metadata": {"name": "robot"}}))
+        .await;
     let mut request = async |spec: serde_json::Value| {
         let body = json!({"kind": "TokenRequest", "spec": spec});
-        admin.post(&format!("{accounts}/robot/token"), &body).await.json()
+        admin
+            .post(&format!("{accounts}/robot/token"), &body)
+            .await
+            .json()
     };
     let made = request(json!({})).await;
     assert_eq!(made["spec"]["audiences"], json!(["api", "other-api"]));
-    let token = made["status"]["token"].as_str().expect("there is one").to_owned();
+    let token = made["status"]["token"]
+        .as_str()
+        .expect("there is one")
+        .to_owned();
     let name = "system:serviceaccount:default:robot";
-    assert_eq!(whoami(&server, &token).await.expect("it is good")["username"], name);
+    assert_eq!(
+        whoami(&server, &token).await.expect("it is good")["username"],
+        name
+    );
     let made = request(json!({"audiences": ["vault"]})).await;
-    let vault = made["status"]["token"].as_str().expect("there is one").to_owned();
+    let vault = made["status"]["token"]
+        .as_str()
+        .expect("there is one")
+        .to_owned();
     assert_eq!(whoami(&server, &vault).await, Err(401));
-    assert_eq!(review(&server, &vault, &["vault", "x"]).await["audiences"], json!(["vault"]));
+    assert_eq!(
+        review(&server, &vault, &["vault", "x"]).await["audiences"],
+        json!(["vault"])
+    );
     assert_eq!(
         review(&server, &vault, &[]).await["error"],
         "token audiences [\"vault\"] is invalid for the target audiences [\"api\" \"other-api\"]"
     );
-    assert_eq!(review(&server, TOKEN, &["other-api"]).await["audiences"], json!(["other-api"]));
-    assert_eq!(review(&server, TOKEN, &["vault"]).await["error"], "invalid bearer token");
+    assert_eq!(
+        review(&server, TOKEN, &["other-api"]).await["audiences"],
+        json!(["other-api"])
+    );
+    assert_eq!(
+        review(&server, TOKEN, &["vault"]).await["error"],
+        "invalid bearer token"
+    );
     let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
     let discovery = admin.get("/.well-known/openid-configuration").await.json();
     assert_eq!(discovery["issuer"], "https://new");

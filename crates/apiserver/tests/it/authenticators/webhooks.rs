@@ -6,7 +6,7 @@ use super::{PODS, review, whoami};
 use crate::client::{Client, TOKEN, server};
 use http::Version;
 use kubist_apiserver::{
-    AuthorizationMode, Authenticators, Authorization, AuthorizationWebhook, Config, ReviewVersion,
+    Authenticators, Authorization, AuthorizationMode, AuthorizationWebhook, Config, ReviewVersion,
     RunningServer, TokenWebhookConfig, WebhookAuthorizer,
 };
 use kubist_authentication::AuthenticationConfiguration;
@@ -28,7 +28,11 @@ async fn silent(authenticators: Authenticators) -> RunningServer {
 }
 
 fn of_issuer(remote: &Remote) -> Authenticators {
-    let ca: Vec<String> = remote.ca_pem.lines().map(|it| format!("      {it}")).collect();
+    let ca: Vec<String> = remote
+        .ca_pem
+        .lines()
+        .map(|it| format!("      {it}"))
+        .collect();
     let text = format!(
         "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\njwt:\n\
          - issuer:\n    url: {}\n    audiences: [app]\n    certificateAuthority: |\n{}\n  \
@@ -50,9 +54,10 @@ fn publish(remote: &Remote, keys: &[&Signer]) {
     let keys: Vec<Value> = keys.iter().map(|it| it.jwk()).collect();
     let url = remote.url.clone();
     remote.answer(move |it| match &*it.path {
-        "/.well-known/openid-configuration" => {
-            (200, json!({"issuer": url, "jwks_uri": format!("{url}/keys")}))
-        }
+        "/.well-known/openid-configuration" => (
+            200,
+            json!({"issuer": url, "jwks_uri": format!("{url}/keys")}),
+        ),
         "/keys" => (200, json!({"keys": keys})),
         _ => (404, Value::Null),
     });
@@ -60,7 +65,9 @@ fn publish(remote: &Remote, keys: &[&Signer]) {
 
 #[expect(clippy::disallowed_methods, reason = "tokens are of now")]
 fn claims(remote: &Remote, more: &Value) -> Value {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("it is later");
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("it is later");
     let mut claims = json!({
         "iss": remote.url, "aud": ["app"], "exp": now.as_secs() + 600, "sub": "alice",
         "roles": ["devs"], "hd": "acme",
@@ -194,11 +201,20 @@ async fn a_webhook_is_asked_about_tokens_that_nobody_knows_and_its_answers_are_k
     assert_eq!(whoami(&server, "bad").await, Err(401));
     assert_eq!(whoami(&server, "bad").await, Err(401));
     assert_eq!(remote.asked().len(), 1, "so is the other answer");
-    assert_eq!(review(&server, "revoked", &[]).await["error"], "it is revoked");
+    assert_eq!(
+        review(&server, "revoked", &[]).await["error"],
+        "it is revoked"
+    );
     assert_eq!(whoami(&server, "vault").await, Err(401));
-    assert_eq!(review(&server, "vault", &["vault"]).await["audiences"], json!(["vault"]));
+    assert_eq!(
+        review(&server, "vault", &["vault"]).await["audiences"],
+        json!(["vault"])
+    );
     let broken = review(&server, "broken", &[]).await["error"].clone();
-    assert_eq!(broken, "the server is currently unable to handle the request");
+    assert_eq!(
+        broken,
+        "the server is currently unable to handle the request"
+    );
     server.shutdown().await;
 }
 
@@ -213,7 +229,10 @@ fn decides(remote: &Remote, failure_policy: FailurePolicy) -> Authorization {
         match_conditions: Arc::new(MatchConditions::default()),
     });
     let webhook = webhook.expect("it can be called");
-    Authorization::chain([AuthorizationMode::Other(Arc::new(webhook)), AuthorizationMode::Rbac])
+    Authorization::chain([
+        AuthorizationMode::Other(Arc::new(webhook)),
+        AuthorizationMode::Rbac,
+    ])
 }
 
 async fn with_webhook(remote: &Remote, policy: FailurePolicy) -> (RunningServer, Client) {
@@ -246,7 +265,10 @@ async fn a_webhook_allows_refuses_or_leaves_requests_to_roles() {
             Some("secrets") => json!({"allowed": false, "denied": true, "reason": "never"}),
             _ => json!({"allowed": false, "reason": "unknown"}),
         };
-        (200, json!({"kind": "SubjectAccessReview", "status": status}))
+        (
+            200,
+            json!({"kind": "SubjectAccessReview", "status": status}),
+        )
     });
     let (server, mut bob) = with_webhook(&remote, FailurePolicy::NoOpinion).await;
     assert_eq!(bob.get(PODS).await.code, 200);
@@ -269,9 +291,15 @@ async fn a_webhook_allows_refuses_or_leaves_requests_to_roles() {
     let refused = bob.get("/api/v1/namespaces/default/secrets").await;
     assert_eq!(refused.code, 403);
     let message = refused.json()["message"].to_string();
-    assert!(message.ends_with(r#"in the namespace \"default\": never""#), "{message}");
+    assert!(
+        message.ends_with(r#"in the namespace \"default\": never""#),
+        "{message}"
+    );
     let refused = bob.get("/api/v1/namespaces/default/services").await.json();
-    assert!(refused["message"].to_string().contains(": unknown"), "{refused}");
+    assert!(
+        refused["message"].to_string().contains(": unknown"),
+        "{refused}"
+    );
     let path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
     remote.answer(|_| (200, json!({"status": {"allowed": true}})));
     let rules = json!({"kind": "SelfSubjectRulesReview", "spec": {"namespace": "default"}});
@@ -286,7 +314,10 @@ async fn a_webhook_allows_refuses_or_leaves_requests_to_roles() {
 
 #[tokio::test]
 async fn a_webhook_that_fails_refuses_everything_or_leaves_it_to_roles() {
-    for (policy, denied) in [(FailurePolicy::Deny, true), (FailurePolicy::NoOpinion, false)] {
+    for (policy, denied) in [
+        (FailurePolicy::Deny, true),
+        (FailurePolicy::NoOpinion, false),
+    ] {
         let remote = Remote::start().await;
         remote.answer(|_| (503, Value::Null));
         let (server, mut bob) = with_webhook(&remote, policy).await;

@@ -36,7 +36,11 @@ pub(super) fn compile(
         let others = rules.expressions.iter().chain(&mappings.extra);
         let mut all = others.chain([it]);
         if !all.any(|it| it.selects("email_verified")) {
-            errors.push(FieldError::invalid(&of_name.child("expression"), &name, EMAIL));
+            errors.push(FieldError::invalid(
+                &of_name.child("expression"),
+                &name,
+                EMAIL,
+            ));
         }
     }
     mappings
@@ -56,7 +60,10 @@ fn prefixed(
     match (claim.is_empty(), expression.is_empty()) {
         (false, false) => errors.push(FieldError::invalid(path, "", BOTH)),
         (true, true) if is_required => {
-            errors.push(FieldError::required(path, "claim or expression is required"));
+            errors.push(FieldError::required(
+                path,
+                "claim or expression is required",
+            ));
         }
         (true, true) => {}
         (true, false) => {
@@ -114,7 +121,14 @@ fn extra(
 ) -> Vec<Expression> {
     let mut compiled = Vec::new();
     let mut keys = BTreeSet::new();
-    for (at, ExtraMapping { key, value_expression }) in file.into_iter().enumerate() {
+    for (
+        at,
+        ExtraMapping {
+            key,
+            value_expression,
+        },
+    ) in file.into_iter().enumerate()
+    {
         let path = path.index(at);
         let (of_key, of_value) = (path.child("key"), path.child("valueExpression"));
         check_key(&key, &of_key, errors);

@@ -27,7 +27,10 @@ pub(super) fn of_claims(
                 errors.push(FieldError::invalid(&path, &rule.claim, why));
             }
             (true, true) => {
-                errors.push(FieldError::required(&path, "claim or expression is required"));
+                errors.push(FieldError::required(
+                    &path,
+                    "claim or expression is required",
+                ));
             }
             (false, true) => {
                 if !rule.message.is_empty() {

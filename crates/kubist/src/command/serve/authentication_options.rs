@@ -75,26 +75,26 @@ pub(super) struct AuthenticationOptions {
     #[command(flatten)]
     proxy: ProxyOptions,
     /// The kubeconfig of a webhook that is asked about tokens; its cluster is the webhook
-    #[arg(long = "authentication-token-webhook-config-file", value_name = "FILE")]
-    webhook_config_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    authentication_token_webhook_config_file: Option<PathBuf>,
     /// The version of the reviews that are sent to it: v1 or v1beta1
     #[arg(
-        long = "authentication-token-webhook-version",
+        long,
         value_name = "VERSION",
         default_value = "v1beta1",
         value_parser = review_version,
-        requires = "webhook_config_file"
+        requires = "authentication_token_webhook_config_file"
     )]
-    webhook_version: ReviewVersion,
+    authentication_token_webhook_version: ReviewVersion,
     /// How long its answers count
     #[arg(
-        long = "authentication-token-webhook-cache-ttl",
+        long,
         value_name = "DURATION",
         default_value = "2m",
         value_parser = values::duration,
-        requires = "webhook_config_file"
+        requires = "authentication_token_webhook_config_file"
     )]
-    webhook_cache_ttl: Duration,
+    authentication_token_webhook_cache_ttl: Duration,
 }
 
 impl AuthenticationOptions {
@@ -218,7 +218,7 @@ impl AuthenticationOptions {
     }
 
     fn webhook(&self) -> Result<Option<TokenWebhookConfig>, Box<dyn Error>> {
-        let Some(path) = &self.webhook_config_file else {
+        let Some(path) = &self.authentication_token_webhook_config_file else {
             return Ok(None);
         };
         let service = read_remote_kubeconfig(path).map_err(|error| {
@@ -227,8 +227,8 @@ impl AuthenticationOptions {
         })?;
         Ok(Some(TokenWebhookConfig {
             service,
-            version: self.webhook_version,
-            cache_ttl: self.webhook_cache_ttl,
+            version: self.authentication_token_webhook_version,
+            cache_ttl: self.authentication_token_webhook_cache_ttl,
         }))
     }
 }

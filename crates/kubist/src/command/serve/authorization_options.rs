@@ -19,52 +19,52 @@ use std::time::Duration;
 const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Args, Debug)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "they are the names of the options"
+)]
 pub(super) struct AuthorizationOptions {
     /// Who decides about requests, in this order; the first that allows one decides.
     /// system:masters may do everything, unless nobody may do anything. By default it is RBAC
     #[arg(
-        long = "authorization-mode",
+        long,
         value_name = "MODES",
         value_delimiter = ',',
         ignore_case = false,
-        conflicts_with = "config"
+        conflicts_with = "authorization_config"
     )]
-    mode: Vec<Mode>,
+    authorization_mode: Vec<Mode>,
     /// The kubeconfig of the webhook of the mode Webhook; its cluster is the webhook
-    #[arg(
-        long = "authorization-webhook-config-file",
-        value_name = "FILE",
-        conflicts_with = "config"
-    )]
-    webhook_config_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with = "authorization_config")]
+    authorization_webhook_config_file: Option<PathBuf>,
     /// The version of the reviews that are sent to it: v1 or v1beta1
     #[arg(
-        long = "authorization-webhook-version",
+        long,
         value_name = "VERSION",
         value_parser = review_version,
-        conflicts_with = "config"
+        conflicts_with = "authorization_config"
     )]
-    webhook_version: Option<ReviewVersion>,
+    authorization_webhook_version: Option<ReviewVersion>,
     /// How long its answers count that allow a request; by default 5m
     #[arg(
-        long = "authorization-webhook-cache-authorized-ttl",
+        long,
         value_name = "DURATION",
         value_parser = values::duration,
-        conflicts_with = "config"
+        conflicts_with = "authorization_config"
     )]
-    webhook_authorized_ttl: Option<Duration>,
+    authorization_webhook_cache_authorized_ttl: Option<Duration>,
     /// How long its other answers count; by default 30s
     #[arg(
-        long = "authorization-webhook-cache-unauthorized-ttl",
+        long,
         value_name = "DURATION",
         value_parser = values::duration,
-        conflicts_with = "config"
+        conflicts_with = "authorization_config"
     )]
-    webhook_unauthorized_ttl: Option<Duration>,
+    authorization_webhook_cache_unauthorized_ttl: Option<Duration>,
     /// The file of authorizers (apiserver.config.k8s.io/v1 AuthorizationConfiguration), instead of
     /// these options. It is read at the start
-    #[arg(long = "authorization-config", value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    authorization_config: Option<PathBuf>,
 }
 
 /// A way to authorize requests, by its name of upstream's.
@@ -111,7 +111,7 @@ impl AuthorizationOptions {
     /// # Errors
     /// Options contradict each other, or a file cannot be used.
     pub(super) fn decider(&self) -> Result<Decider, Box<dyn Error>> {
-        let authorizers = match &self.config {
+        let authorizers = match &self.authorization_config {
             Some(path) => configured(path)?,
             None => self.of_modes()?,
         };
@@ -125,7 +125,7 @@ impl AuthorizationOptions {
     }
 
     fn of_modes(&self) -> Result<Vec<AuthorizerConfiguration>, Box<dyn Error>> {
-        let modes = match &self.mode[..] {
+        let modes = match &self.authorization_mode[..] {
             [] => &[Mode::Rbac],
             modes => modes,
         };
@@ -135,12 +135,12 @@ impl AuthorizationOptions {
             let name = name.map_or_else(String::new, |it| it.get_name().to_owned());
             return wrong(format!("{name} is named twice"));
         }
-        let of_webhook = self.webhook_config_file.is_some()
-            || self.webhook_version.is_some()
-            || self.webhook_authorized_ttl.is_some()
-            || self.webhook_unauthorized_ttl.is_some();
+        let of_webhook = self.authorization_webhook_config_file.is_some()
+            || self.authorization_webhook_version.is_some()
+            || self.authorization_webhook_cache_authorized_ttl.is_some()
+            || self.authorization_webhook_cache_unauthorized_ttl.is_some();
         let has_webhook = modes.contains(&Mode::Webhook);
-        if has_webhook && self.webhook_config_file.is_none() {
+        if has_webhook && self.authorization_webhook_config_file.is_none() {
             return wrong("Webhook needs --authorization-webhook-config-file".to_owned());
         }
         if of_webhook && !has_webhook {
@@ -156,16 +156,24 @@ impl AuthorizationOptions {
             Mode::Node => AuthorizerConfiguration::Node,
             Mode::Rbac => AuthorizerConfiguration::Rbac,
             Mode::Webhook => {
-                let file = self.webhook_config_file.as_ref();
+                let file = self.authorization_webhook_config_file.as_ref();
                 let file = file.map(|it| it.to_string_lossy().into_owned());
                 let authorized = Duration::from_secs(5 * 60);
                 let unauthorized = Duration::from_secs(30);
                 AuthorizerConfiguration::Webhook(WebhookConfiguration {
                     name: "default".to_owned(),
-                    authorized_ttl: self.webhook_authorized_ttl.unwrap_or(authorized),
-                    unauthorized_ttl: self.webhook_unauthorized_ttl.unwrap_or(unauthorized),
+                    authorized_ttl: self
+                        .authorization_webhook_cache_authorized_ttl
+                        .unwrap_or(authorized),
+                    unauthorized_ttl: self
+                        .authorization_webhook_cache_unauthorized_ttl
+                        .unwrap_or(unauthorized),
                     timeout: WEBHOOK_TIMEOUT,
-                    version: self.webhook_version.unwrap_or_default().name().to_owned(),
+                    version: self
+                        .authorization_webhook_version
+                        .unwrap_or_default()
+                        .name()
+                        .to_owned(),
                     failure_policy: FailurePolicy::NoOpinion,
                     kube_config_file: file.unwrap_or_default(),
                     match_conditions: MatchConditions::default(),
@@ -224,13 +232,14 @@ fn authorization(
     })
 }
 
-fn webhook_authorizer(
-    webhook: WebhookConfiguration,
-) -> Result<WebhookAuthorizer, Box<dyn Error>> {
+fn webhook_authorizer(webhook: WebhookConfiguration) -> Result<WebhookAuthorizer, Box<dyn Error>> {
     let file = &webhook.kube_config_file;
     let fail = |error: &dyn Error| {
         let why = with_causes(error);
-        format!("the kubeconfig {file} of the authorization webhook {}: {why}", webhook.name)
+        format!(
+            "the kubeconfig {file} of the authorization webhook {}: {why}",
+            webhook.name
+        )
     };
     let service = read_remote_kubeconfig(Path::new(file)).map_err(|error| fail(&error))?;
     let version = if webhook.version == "v1" {

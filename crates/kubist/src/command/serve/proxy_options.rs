@@ -12,50 +12,54 @@ use std::path::{Path, PathBuf};
 const CA_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Args, Debug)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "they are the names of the options"
+)]
 pub(super) struct ProxyOptions {
     /// The authorities of proxies that name users in headers, as PEM
-    #[arg(long = "requestheader-client-ca-file", value_name = "FILE")]
-    client_ca_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    requestheader_client_ca_file: Option<PathBuf>,
     /// The common names of these proxies; by default all
     #[arg(
-        long = "requestheader-allowed-names",
+        long,
         value_name = "NAME,...",
         value_delimiter = ',',
-        requires = "client_ca_file"
+        requires = "requestheader_client_ca_file"
     )]
-    allowed_names: Vec<String>,
+    requestheader_allowed_names: Vec<String>,
     /// The headers of user names, such as X-Remote-User
     #[arg(
-        long = "requestheader-username-headers",
+        long,
         value_name = "HEADER,...",
         value_delimiter = ',',
-        requires = "client_ca_file"
+        requires = "requestheader_client_ca_file"
     )]
-    username_headers: Vec<String>,
+    requestheader_username_headers: Vec<String>,
     /// The headers of uids, such as X-Remote-Uid
     #[arg(
-        long = "requestheader-uid-headers",
+        long,
         value_name = "HEADER,...",
         value_delimiter = ',',
-        requires = "client_ca_file"
+        requires = "requestheader_client_ca_file"
     )]
-    uid_headers: Vec<String>,
+    requestheader_uid_headers: Vec<String>,
     /// The headers of groups, such as X-Remote-Group
     #[arg(
-        long = "requestheader-group-headers",
+        long,
         value_name = "HEADER,...",
         value_delimiter = ',',
-        requires = "client_ca_file"
+        requires = "requestheader_client_ca_file"
     )]
-    group_headers: Vec<String>,
+    requestheader_group_headers: Vec<String>,
     /// The prefixes of the headers of extra fields, such as X-Remote-Extra-
     #[arg(
-        long = "requestheader-extra-headers-prefix",
+        long,
         value_name = "PREFIX,...",
         value_delimiter = ',',
-        requires = "client_ca_file"
+        requires = "requestheader_client_ca_file"
     )]
-    extra_headers_prefix: Vec<String>,
+    requestheader_extra_headers_prefix: Vec<String>,
 }
 
 impl ProxyOptions {
@@ -67,15 +71,27 @@ impl ProxyOptions {
         &self,
         users_ca_file: Option<&Path>,
     ) -> Result<Option<RequestHeader>, Box<dyn Error>> {
-        let Some(path) = &self.client_ca_file else {
+        let Some(path) = &self.requestheader_client_ca_file else {
             return Ok(None);
         };
         for (flag, names) in [
-            ("requestheader-username-headers", &self.username_headers),
-            ("requestheader-group-headers", &self.group_headers),
-            ("requestheader-extra-headers-prefix", &self.extra_headers_prefix),
-            ("requestheader-allowed-names", &self.allowed_names),
-            ("requestheader-uid-headers", &self.uid_headers),
+            (
+                "requestheader-username-headers",
+                &self.requestheader_username_headers,
+            ),
+            (
+                "requestheader-group-headers",
+                &self.requestheader_group_headers,
+            ),
+            (
+                "requestheader-extra-headers-prefix",
+                &self.requestheader_extra_headers_prefix,
+            ),
+            (
+                "requestheader-allowed-names",
+                &self.requestheader_allowed_names,
+            ),
+            ("requestheader-uid-headers", &self.requestheader_uid_headers),
         ] {
             if names.iter().any(|it| it.trim().is_empty()) {
                 return Err(WrongUsage(format!("empty value in {flag:?}")).into());
@@ -83,8 +99,10 @@ impl ProxyOptions {
         }
         let (authorities_pem, authorities) = authorities(path)?;
         if let Some(users) = users_ca_file
-            && self.allowed_names.is_empty()
-            && authorities_of(users)?.iter().any(|it| authorities.contains(it))
+            && self.requestheader_allowed_names.is_empty()
+            && authorities_of(users)?
+                .iter()
+                .any(|it| authorities.contains(it))
         {
             let why = "--requestheader-client-ca-file and --client-ca-file contain overlapping \
                        certificates; --requestheader-allowed-names must be specified to ensure \
@@ -95,12 +113,12 @@ impl ProxyOptions {
         Ok(Some(RequestHeader {
             authorities,
             authorities_pem,
-            allowed_names: self.allowed_names.clone(),
+            allowed_names: self.requestheader_allowed_names.clone(),
             headers: RequestHeaders {
-                username: self.username_headers.clone(),
-                uid: self.uid_headers.clone(),
-                group: self.group_headers.clone(),
-                extra_prefix: self.extra_headers_prefix.clone(),
+                username: self.requestheader_username_headers.clone(),
+                uid: self.requestheader_uid_headers.clone(),
+                group: self.requestheader_group_headers.clone(),
+                extra_prefix: self.requestheader_extra_headers_prefix.clone(),
             },
         }))
     }
