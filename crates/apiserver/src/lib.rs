@@ -1,13 +1,14 @@
 //! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
 //!
-//! It serves TLS with its own or a given certificate authority, HTTP/2 and HTTP/1.1, authentication
-//! by client certificate or bearer token, the API verbs with content negotiation, watches,
-//! discovery and OpenAPI. It starts in milliseconds and listens on the loopback address unless
-//! configured otherwise.
+//! It serves TLS with its own or a given certificate authority, HTTP/2 and HTTP/1.1, the API verbs
+//! with content negotiation, watches, discovery and OpenAPI. Users are known by client certificates,
+//! tokens of several kinds, proxies that name them, and by any [`RequestAuthenticator`] that is
+//! added; what they may do is decided by [`Config::authorization`]. It starts in milliseconds and
+//! listens on the loopback address unless configured otherwise.
 //!
-//! It is not a store (that is `kubist-registry`), runs no controllers, and does almost no
-//! authorization: authenticated users may do everything except read metrics and backups. There is
-//! no aggregation and no admission webhook yet.
+//! It is not a store (that is `kubist-registry`), and runs no controllers. Without authorizers,
+//! authenticated users may do everything, and anonymous ones read health and the version. There is
+//! no aggregation yet.
 //!
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};

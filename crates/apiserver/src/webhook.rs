@@ -12,6 +12,7 @@
 //! [`RegistryConfig::webhooks`]: kubist_registry::RegistryConfig::webhooks
 
 pub(crate) mod client;
+pub(crate) mod connect_errors;
 pub(crate) mod connection;
 mod resolver;
 pub(crate) mod tls;

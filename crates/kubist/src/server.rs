@@ -7,28 +7,27 @@
 //! process; clients of the next server notice, because its resource versions begin above all
 //! earlier ones. Several servers can share an etcd cluster.
 
+mod http_settings;
+mod own_clients;
+
+use self::http_settings::{announced, client_ca, settings_of_http};
+use self::own_clients::{client_of, transport_within};
 use crate::advertise;
 use crate::engine::{ApartEngine, Engine, EtcdError};
 use crate::refusals::log_refusals;
 use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
-use http::Uri;
 use kubist_admission::run_quotas;
-use kubist_apimachinery::{ByteString, Status, Str};
-use kubist_apiserver::{
-    ApiServer, CertificateDer, DynamicAdmission, InProcess, MASTERS_GROUP, RequestHeader,
-    RunningServer, StartError, StaticToken,
-};
-use kubist_authentication::RequestHeaders;
+use kubist_apimachinery::Status;
+use kubist_apiserver::{ApiServer, DynamicAdmission, RunningServer, StartError};
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
-use kubist_registry::{AnnouncedProxies, Announcement, Registry, User};
+use kubist_registry::{Announcement, Registry, User};
 use kubist_server_controllers::{cluster_role_aggregation, garbage_collector, namespace};
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
-use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
+use kubist_transport::{ConfigError, Transport};
 use std::error::Error;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,8 +37,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Time limit for controllers to stop.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
-/// The administrator as the user of tokens; upstream's token files also have a uid.
-const ADMIN: &str = "kubernetes-admin";
 /// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
 const CLUSTER_NAME: &str = "kubist";
 
@@ -387,81 +384,6 @@ async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), Se
     Ok((store, apart))
 }
 
-/// Returns the settings of the HTTP server, which follows the stored webhooks and policies.
-fn settings_of_http(config: &ServerConfig, stored: DynamicAdmission) -> kubist_apiserver::Config {
-    let advertised = config.advertise_address.iter();
-    let tokens = config.tokens.iter().map(|it| admin_token(it));
-    kubist_apiserver::Config {
-        listen: config.listen,
-        serving_names: advertised.map(ToString::to_string).collect(),
-        tokens: tokens.chain(config.user_tokens.iter().cloned()).collect(),
-        authenticators: config.authenticators.clone(),
-        authorization: config.authorization.clone(),
-        audit: config.audit.clone(),
-        admission: Some(stored),
-        anonymous: config.anonymous.clone(),
-        observer: config.observer.clone(),
-        seed: config.seed,
-        requests_max: config.requests_max,
-        mutating_requests_max: config.mutating_requests_max,
-        priority_and_fairness: config.priority_and_fairness,
-        connections_max: config.connections_max,
-        shutdown_delay: config.shutdown_delay,
-        watch_drain: config.watch_drain,
-        goaway_chance: config.goaway_chance,
-        ..kubist_apiserver::Config::default()
-    }
-}
-
-/// Returns all authorities of client certificates, in PEM.
-fn client_ca(api: &RunningServer, others: &[CertificateDer<'static>]) -> String {
-    let mut all = api.ca_pem();
-    if all.is_empty() {
-        return all;
-    }
-    for other in others {
-        let encoded = ByteString(other.to_vec()).to_base64();
-        all.push_str("-----BEGIN CERTIFICATE-----\n");
-        for line in encoded.as_bytes().chunks(64) {
-            all.push_str(&String::from_utf8_lossy(line));
-            all.push('\n');
-        }
-        all.push_str("-----END CERTIFICATE-----\n");
-    }
-    all
-}
-
-/// Returns what others must know to believe the same proxies.
-fn announced(proxies: &RequestHeader) -> AnnouncedProxies {
-    let RequestHeaders {
-        username,
-        uid,
-        group,
-        extra_prefix,
-    } = proxies.headers.clone();
-    AnnouncedProxies {
-        client_ca: proxies.authorities_pem.clone(),
-        allowed_names: proxies.allowed_names.clone(),
-        username_headers: username,
-        uid_headers: uid,
-        group_headers: group,
-        extra_header_prefixes: extra_prefix,
-    }
-}
-
-/// Returns a token of the administrator.
-fn admin_token(token: &str) -> StaticToken {
-    StaticToken {
-        token: token.to_owned(),
-        user: User {
-            name: Str::from(ADMIN),
-            uid: Str::from(ADMIN),
-            groups: vec![Str::from(MASTERS_GROUP)],
-            ..User::default()
-        },
-    }
-}
-
 /// The server continues without a failed controller, so the failure is logged.
 async fn watch_over<T, E: Error + 'static>(
     name: &'static str,
@@ -471,42 +393,4 @@ async fn watch_over<T, E: Error + 'static>(
         let error: &dyn Error = &error;
         tracing::error!(controller = name, error, "a controller ended");
     }
-}
-
-/// A transport whose bytes stay in the process.
-fn transport_within(own: InProcess, user_agent: Option<&str>) -> Result<Transport, ConfigError> {
-    let mut transport = kubist_transport::Config::new(Uri::from_static("http://in-process"));
-    transport.http_version = HttpVersion::Http2Only;
-    transport.accept_gzip = false;
-    if let Some(user_agent) = user_agent {
-        user_agent.clone_into(&mut transport.user_agent);
-    }
-    let connector = move |_: Endpoint| {
-        let own = own.clone();
-        async move { own.open().await.map_err(io::Error::other) }
-    };
-    Transport::with_connector(transport, connector)
-}
-
-fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Client, ConfigError> {
-    let Some(admin) = api.admin() else {
-        return Ok(Client::new(
-            transport_within(api.in_process(), None)?,
-            client,
-        ));
-    };
-    let server = api
-        .url()
-        .parse()
-        .map_err(|_| ConfigError::Server { server: api.url() })?;
-    let mut config = kubist_transport::Config::new(server);
-    config.tls.verify = Verify::Authorities(Pem::Data(api.ca_pem().into()));
-    config.tls.server_name = api.tls_server_name().map(str::to_owned);
-    config.tls.identity = Some(Identity {
-        certificate: Pem::Data(admin.certificate_pem.clone().into()),
-        key: Pem::Data(admin.key_pem.clone().into()),
-    });
-    // Both ends are this process, so compression would only cost.
-    config.accept_gzip = false;
-    Ok(Client::new(Transport::new(config)?, client))
 }

@@ -4,7 +4,8 @@
 //! fetched rarely.
 
 use super::RemoteError;
-use crate::webhook::client::{AGENT, HTTPS_PORT, dial_error, tls_error};
+use crate::webhook::client::{AGENT, HTTPS_PORT};
+use crate::webhook::connect_errors::{dial_error, tls_error};
 use crate::webhook::connection::{Connection, Response};
 use crate::webhook::tls;
 use bytes::Bytes;

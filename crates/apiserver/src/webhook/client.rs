@@ -1,5 +1,6 @@
 //! `Client`: calls one webhook, over a pool of connections.
 
+use super::connect_errors::{dial_error, tls_error};
 use super::connection::{Connection, Failure};
 use super::resolver::{ServiceAddress, ServiceResolver};
 use super::tls;
@@ -13,10 +14,9 @@ use kubist_registry::{
     BoxFuture, Lookup, WebhookCall, WebhookClient, WebhookConfig, WebhookError, WebhookTarget,
 };
 use parking_lot::Mutex;
-use rustls::{CertificateError, ClientConfig};
+use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -330,38 +330,6 @@ fn failed(url: &str, why: &dyn fmt::Display) -> WebhookError {
         url: url.to_owned(),
         reason: why.to_string(),
     }
-}
-
-/// Returns the message of a failed connect, as Go words it where it has a name.
-pub(crate) fn dial_error(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
-        io::ErrorKind::ConnectionReset => "connect: connection reset by peer".to_owned(),
-        io::ErrorKind::HostUnreachable => "connect: no route to host".to_owned(),
-        io::ErrorKind::NetworkUnreachable => "connect: network is unreachable".to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-/// Returns the message of a failed TLS handshake, as Go words it where it has a name.
-pub(crate) fn tls_error(error: &io::Error) -> String {
-    let inner = error.get_ref().and_then(|it| it.downcast_ref());
-    let Some(rustls::Error::InvalidCertificate(reason)) = inner else {
-        return match error.kind() {
-            io::ErrorKind::UnexpectedEof => "EOF".to_owned(),
-            _ => format!("tls: {error}"),
-        };
-    };
-    let reason = match reason {
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "certificate signed by unknown authority".to_owned()
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "certificate has expired or is not yet valid".to_owned()
-        }
-        other => other.to_string(),
-    };
-    format!("tls: failed to verify certificate: x509: {reason}")
 }
 
 #[cfg(test)]
