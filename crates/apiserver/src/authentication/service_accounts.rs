@@ -6,6 +6,7 @@
 
 use crate::authentication::authenticator::{Asked, CREDENTIAL_ID};
 use crate::authentication::bearer::constant_time_eq;
+use crate::authentication::legacy_token_use;
 use crate::authentication::refusal::Refusal;
 use crate::authentication::request_authenticator::Authenticated;
 use crate::authentication::token_issuer::{Claims, LegacyClaims, Reference, TokenIssuer, Verified};
@@ -264,6 +265,9 @@ async fn look_up(token: &str, claims: &LegacyClaims, asked: &Asked<'_>) -> Resul
     let secret_name = &secret.metadata.name;
     let invalid = secret.metadata.labels.get(INVALID_SINCE);
     if invalid.is_some_and(|it| !it.is_empty()) {
+        let key = "authentication.k8s.io/legacy-token-invalidated";
+        asked.cx.annotate(key, format!("{secret_name}/{namespace}"));
+        legacy_token_use::note(secret, asked).await;
         return Err(Refusal::NotGood(format!(
             "the token in secret {namespace}/{secret_name} for service account {namespace}/{name} \
              has been marked invalid. Use tokens from the TokenRequest API or manually created \
@@ -279,6 +283,7 @@ async fn look_up(token: &str, claims: &LegacyClaims, asked: &Asked<'_>) -> Resul
         let key = "authentication.k8s.io/legacy-token-manual-secret";
         asked.cx.annotate(key, &**secret_name);
     }
+    legacy_token_use::note(secret, asked).await;
     Ok(())
 }
 

@@ -72,6 +72,14 @@ async fn a_token_in_a_secret_is_good_as_long_as_the_secret_has_it() {
             ],
         })
     );
+    let path = format!("{SECRETS}/robot-token");
+    let used = admin.get(&path).await.json();
+    let used = &used["metadata"]["labels"]["kubernetes.io/legacy-token-last-used"];
+    assert_eq!(
+        used.as_str().map(str::len),
+        Some("2024-02-29".len()),
+        "{used}"
+    );
     let again = signer.sign(&claims(uid));
     assert_eq!(error(&again).await, "Token does not match server's copy");
     let forged = Signer::new("").sign(&claims(uid));
@@ -82,7 +90,6 @@ async fn a_token_in_a_secret_is_good_as_long_as_the_secret_has_it() {
     let mut other = claims(uid);
     other["sub"] = "system:serviceaccount:default:other".into();
     assert_eq!(error(&signer.sign(&other)).await, "sub claim is invalid");
-    let path = format!("{SECRETS}/robot-token");
     let label = json!({"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": "x"}}});
     let merge = "application/merge-patch+json";
     assert_eq!(
