@@ -7,6 +7,7 @@ pub(crate) mod bearer;
 pub(crate) mod certificates;
 pub(crate) mod client_certificates;
 pub(crate) mod jwt_issuer;
+pub(crate) mod jwt_issuers;
 mod legacy_token_use;
 pub(crate) mod peer;
 pub(crate) mod refusal;

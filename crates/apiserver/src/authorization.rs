@@ -2,6 +2,7 @@
 //! followed: roles and bindings, and what kubelets need.
 
 pub(crate) mod authorizer;
+mod live_modes;
 pub(crate) mod node_follower;
 pub(crate) mod non_resource;
 pub(crate) mod request_attributes;

@@ -79,11 +79,12 @@ pub use authentication::authenticators::{
 pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
+pub use authentication::jwt_issuers::{JwtIssuers, ReplaceIssuersError};
 pub use authentication::request_authenticator::{
     Authenticated, Authentication, Credentials, RequestAuthenticator,
 };
 pub use authentication::token_keys::{TokenKeyError, TokenKeys};
-pub use authorization::authorizer::{Authorization, AuthorizationMode};
+pub use authorization::authorizer::{Authorization, AuthorizationMode, ReplaceModesError};
 pub use authorization::webhook_authorizer::{
     AuthorizationWebhook, WebhookAuthorizer, WebhookAuthorizerError,
 };

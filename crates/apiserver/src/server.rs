@@ -23,6 +23,7 @@ mod tls;
 
 use crate::authentication::authenticator::Authenticator;
 use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
+use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
@@ -159,11 +160,9 @@ impl ApiServer {
         let mut tasks = JoinSet::new();
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
-        if connections.service().finds_issuers() {
-            tasks.spawn(find_issuers(
-                shutdown.clone(),
-                Arc::clone(connections.service()),
-            ));
+        let issuers = connections.service().jwt_issuers();
+        if !issuers.is_empty() {
+            tasks.spawn(find_issuers(shutdown.clone(), issuers.clone()));
         }
         let metrics = Arc::clone(connections.metrics());
         tasks.spawn(followers.run(shutdown.clone(), definitions.clone()));
@@ -202,12 +201,12 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     Ok((listener, bound))
 }
 
-/// Finds the issuers of tokens, until shutdown.
-async fn find_issuers(shutdown: Shutdown, service: Arc<Service>) {
+/// Finds the issuers of JWTs, until shutdown.
+async fn find_issuers(shutdown: Shutdown, issuers: JwtIssuers) {
     tokio::select! {
         biased;
         () = shutdown.closing() => {}
-        () = service.find_issuers() => {}
+        () = issuers.discover() => {}
     }
 }
 

@@ -90,11 +90,17 @@
 #[cfg(feature = "server")]
 mod advertise;
 #[cfg(feature = "server")]
+mod authentication_file;
+#[cfg(feature = "server")]
+mod authorization_file;
+#[cfg(feature = "server")]
 mod encryption_file;
 #[cfg(feature = "server")]
 mod engine;
 #[cfg(feature = "server")]
 mod etcd_overrides;
+#[cfg(feature = "server")]
+mod followed_file;
 mod infer;
 #[cfg(feature = "server")]
 mod refusals;
@@ -148,6 +154,12 @@ pub use {
 
 #[cfg(feature = "server")]
 pub use advertise::is_advertisable;
+#[cfg(feature = "server")]
+pub use authentication_file::{AuthenticationFile, AuthenticationFileError};
+#[cfg(feature = "server")]
+pub use authorization_file::{
+    AuthorizationFile, AuthorizationFileError, AuthorizationModeError, authorization_modes,
+};
 #[cfg(feature = "server")]
 pub use encryption_file::EncryptionFile;
 #[cfg(feature = "server")]

@@ -123,6 +123,12 @@ impl Server {
         }
         let client_authorities = http.client_authorities.clone();
         let api = ApiServer::bind(http, registry.clone()).await?;
+        if let Some(file) = config.authentication_file.clone() {
+            engine.spawn(file.follow(api.jwt_issuers()));
+        }
+        if let Some(file) = config.authorization_file.clone() {
+            engine.spawn(file.follow(config.authorization.clone()));
+        }
         let announcement = Announcement {
             address: config
                 .advertise_address

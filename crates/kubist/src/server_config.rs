@@ -1,5 +1,7 @@
 //! `ServerConfig`: the configuration of a [`Server`](crate::Server).
 
+use crate::authentication_file::AuthenticationFile;
+use crate::authorization_file::AuthorizationFile;
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
@@ -138,6 +140,13 @@ pub struct ServerConfig {
     /// Which requests without credentials are served. Default: all, and the authorization decides,
     /// as upstream; where it allows everything, only health checks and the version.
     pub anonymous: Anonymous,
+    /// The file that the issuers of JWTs in `authenticators` were read from, to be followed. Default:
+    /// none; they are fixed.
+    pub authentication_file: Option<AuthenticationFile>,
+    /// The file that the modes of `authorization`, which are then
+    /// [replaceable](Authorization::replaceable), were read from, to be followed. Default: none; they
+    /// are fixed.
+    pub authorization_file: Option<AuthorizationFile>,
     /// Limit of read-only requests in flight; system users may have as many again, and further
     /// requests get 429. 0: no limit. Default: 400.
     pub requests_max: usize,
@@ -188,6 +197,8 @@ impl Default for ServerConfig {
             admission_plugins: PluginSelection::default(),
             admission: Vec::new(),
             anonymous: Anonymous::default(),
+            authentication_file: None,
+            authorization_file: None,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
             priority_and_fairness: false,

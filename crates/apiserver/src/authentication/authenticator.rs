@@ -7,7 +7,7 @@
 use crate::authentication::anonymous::Anonymous;
 use crate::authentication::authenticators::Authenticators;
 use crate::authentication::bearer;
-use crate::authentication::jwt_issuer::JwtIssuer;
+use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::authentication::peer::Peer;
 use crate::authentication::refusal::Refusal;
 use crate::authentication::request_authenticator::{
@@ -19,7 +19,6 @@ use crate::authentication::static_tokens::StaticTokens;
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_webhook::TokenWebhook;
 use crate::remote::RemoteError;
-use futures_util::future::join_all;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use kubist_api::core::v1::Secret;
@@ -104,7 +103,7 @@ pub(crate) struct Authenticator {
     issuer: TokenIssuer,
     bootstrap_tokens: bool,
     proxy: Option<RequestHeaderAuthenticator>,
-    jwt: Vec<JwtIssuer>,
+    jwt: JwtIssuers,
     others: Vec<Arc<dyn RequestAuthenticator>>,
     webhook: Option<TokenWebhook>,
 }
@@ -144,7 +143,6 @@ impl Authenticator {
     ) -> Result<Self, AuthenticatorError> {
         let proxy = config.request_header.as_ref();
         let proxy = proxy.map(RequestHeaderAuthenticator::new).transpose();
-        let jwt = config.jwt.iter().map(|it| JwtIssuer::new(Arc::clone(it)));
         let webhook = config.token_webhook.as_ref();
         Ok(Self {
             tokens: StaticTokens::new(tokens),
@@ -152,9 +150,7 @@ impl Authenticator {
             issuer,
             bootstrap_tokens: config.bootstrap_tokens,
             proxy: proxy.map_err(AuthenticatorError::RequestHeader)?,
-            jwt: jwt
-                .collect::<Result<_, _>>()
-                .map_err(AuthenticatorError::Remote)?,
+            jwt: JwtIssuers::new(&config.jwt).map_err(AuthenticatorError::Remote)?,
             others: config.others.clone(),
             webhook: webhook
                 .map(TokenWebhook::new)
@@ -168,17 +164,9 @@ impl Authenticator {
         &self.issuer
     }
 
-    /// Reports whether there are issuers of JWTs.
-    pub(crate) fn has_issuers(&self) -> bool {
-        !self.jwt.is_empty()
-    }
-
-    /// Finds the issuers of JWTs. Returns when all are found.
-    ///
-    /// # Cancel safety
-    /// Can be dropped at any time.
-    pub(crate) async fn discover_issuers(&self) {
-        join_all(self.jwt.iter().map(JwtIssuer::discover)).await;
+    /// Returns the issuers of JWTs.
+    pub(crate) fn jwt_issuers(&self) -> &JwtIssuers {
+        &self.jwt
     }
 
     /// Returns the user of a request. The first of these that knows it decides:
@@ -278,18 +266,8 @@ impl Authenticator {
                 return Some(Authenticated { user, audiences });
             }
         }
-        for issuer in &self.jwt {
-            match issuer.authenticate(token, asked).await {
-                Ok(Some(user)) => return Some(Authenticated { user, audiences }),
-                Ok(None) => {}
-                // As upstream: the issuer that a token names is the only one for it.
-                Err(refusal) => {
-                    refused.push(refusal);
-                    break;
-                }
-            }
-        }
-        None
+        let user = refused.found(self.jwt.authenticate(token, asked).await)?;
+        Some(Authenticated { user, audiences })
     }
 
     async fn by_others(

@@ -73,12 +73,12 @@ impl JwtIssuer {
         })
     }
 
-    /// Fetches the discovery document, and tries again until it is there.
+    /// Fetches the discovery document, and tries again until it is there. Returns at once if it is.
     ///
     /// # Cancel safety
     /// Can be dropped at any time.
     pub(crate) async fn discover(&self) {
-        loop {
+        while self.keys_url.lock().is_none() {
             match self.discover_once().await {
                 Ok(url) => {
                     *self.keys_url.lock() = Some(url);

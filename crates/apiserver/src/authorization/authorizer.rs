@@ -1,6 +1,7 @@
 //! `Authorization`: who decides about the requests of a server.
 
 use crate::audit::audited_call::AuditedCall;
+use crate::authorization::live_modes::{LiveModes, Modes};
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_authorization::node::NodeAuthorizer;
 use kubist_authorization::rbac::{Grants, RbacAuthorizer};
@@ -22,6 +23,25 @@ pub struct Authorization {
     allows_all: bool,
     /// Those who decide by what cannot be listed as rules.
     others: Vec<Arc<dyn Authorizer>>,
+    /// What may be replaced, if anything may.
+    live: Option<Arc<LiveModes>>,
+}
+
+/// Why modes are not replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplaceModesError {
+    /// The server has not followed what decides in this mode since its start.
+    #[error(
+        "authorizer type {mode} is not allowed if it was not enabled at initial server startup"
+    )]
+    NotEnabled {
+        /// The mode.
+        mode: &'static str,
+    },
+    /// They are not from [`Authorization::replaceable`].
+    #[error("the authorizers of this server are fixed")]
+    Fixed,
 }
 
 /// Why a request is not served.
@@ -64,6 +84,7 @@ impl Authorization {
             node: None,
             grants: None,
             allows_all: false,
+            live: None,
         }
     }
 
@@ -82,25 +103,28 @@ impl Authorization {
     /// `system:masters` may do everything.
     pub fn chain(modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
         let (mut rbac, mut node) = (None, None);
-        let masters = Arc::new(PrivilegedGroups::new([MASTERS_GROUP]));
-        let mut chain = vec![masters as Arc<dyn Authorizer>];
-        let mut others = Vec::new();
-        for mode in modes {
-            chain.push(match mode {
-                AuthorizationMode::Other(authorizer) => {
-                    others.push(Arc::clone(&authorizer));
-                    authorizer
-                }
-                AuthorizationMode::Rbac => {
-                    Arc::clone(rbac.get_or_insert_with(Arc::<RbacAuthorizer>::default)) as _
-                }
-                AuthorizationMode::Node => {
-                    let new = || Arc::new(NodeAuthorizer::new(kubist_kinds::node_rules()));
-                    Arc::clone(node.get_or_insert_with(new)) as _
-                }
-            });
+        let Modes { chain, others } = in_order(modes, &mut rbac, &mut node);
+        Self {
+            others,
+            ..Self::decided(Arc::new(chain), rbac, node)
         }
-        let authorizer: Arc<dyn Authorizer> = Arc::new(Chain::new(chain));
+    }
+
+    /// The same modes, which [`replace`](Self::replace) may replace while a server runs.
+    pub fn replaceable(modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
+        let (mut rbac, mut node) = (None, None);
+        let live = Arc::new(LiveModes::new(in_order(modes, &mut rbac, &mut node)));
+        Self {
+            live: Some(Arc::clone(&live)),
+            ..Self::decided(live, rbac, node)
+        }
+    }
+
+    fn decided(
+        authorizer: Arc<dyn Authorizer>,
+        rbac: Option<Arc<RbacAuthorizer>>,
+        node: Option<Arc<NodeAuthorizer>>,
+    ) -> Self {
         let grants = rbac.as_ref().map(|rbac: &Arc<RbacAuthorizer>| {
             Arc::new(Grants::new(Arc::clone(&authorizer), Arc::clone(rbac)))
         });
@@ -110,8 +134,35 @@ impl Authorization {
             node,
             grants,
             allows_all: false,
-            others,
+            others: Vec::new(),
+            live: None,
         }
+    }
+
+    /// Replaces the modes of this value and its clones, such as that of a running server.
+    ///
+    /// # Errors
+    /// They are not [`replaceable`](Self::replaceable), or a mode follows stored objects and was
+    /// not among those of the start.
+    pub fn replace(
+        &self,
+        modes: impl IntoIterator<Item = AuthorizationMode>,
+    ) -> Result<(), ReplaceModesError> {
+        let live = self.live.as_ref().ok_or(ReplaceModesError::Fixed)?;
+        let modes: Vec<_> = modes.into_iter().collect();
+        for it in &modes {
+            let (is_followed, mode) = match it {
+                AuthorizationMode::Node => (self.node.is_some(), "Node"),
+                AuthorizationMode::Rbac => (self.rbac.is_some(), "RBAC"),
+                AuthorizationMode::Other(_) => continue,
+            };
+            if !is_followed {
+                return Err(ReplaceModesError::NotEnabled { mode });
+            }
+        }
+        let (mut rbac, mut node) = (self.rbac.clone(), self.node.clone());
+        live.replace(in_order(modes, &mut rbac, &mut node));
+        Ok(())
     }
 
     /// Reports whether stored roles are obeyed.
@@ -138,8 +189,11 @@ impl Authorization {
     }
 
     /// Those who decide by what cannot be listed as rules.
-    pub(crate) fn others(&self) -> &[Arc<dyn Authorizer>] {
-        &self.others
+    pub(crate) fn others(&self) -> Vec<Arc<dyn Authorizer>> {
+        match &self.live {
+            Some(live) => live.current().others.clone(),
+            None => self.others.clone(),
+        }
     }
 
     pub(crate) fn grants(&self) -> Option<&Arc<Grants>> {
@@ -191,6 +245,37 @@ impl Authorization {
                 Err(Status::forbidden(&resource, name, why))
             }
         }
+    }
+}
+
+/// Modes in their order, after `system:masters`. Adds what decides in their modes, unless it is
+/// there.
+fn in_order(
+    modes: impl IntoIterator<Item = AuthorizationMode>,
+    rbac: &mut Option<Arc<RbacAuthorizer>>,
+    node: &mut Option<Arc<NodeAuthorizer>>,
+) -> Modes {
+    let masters = Arc::new(PrivilegedGroups::new([MASTERS_GROUP]));
+    let mut chain = vec![masters as Arc<dyn Authorizer>];
+    let mut others = Vec::new();
+    for mode in modes {
+        chain.push(match mode {
+            AuthorizationMode::Other(authorizer) => {
+                others.push(Arc::clone(&authorizer));
+                authorizer
+            }
+            AuthorizationMode::Rbac => {
+                Arc::clone(rbac.get_or_insert_with(Arc::<RbacAuthorizer>::default)) as _
+            }
+            AuthorizationMode::Node => {
+                let new = || Arc::new(NodeAuthorizer::new(kubist_kinds::node_rules()));
+                Arc::clone(node.get_or_insert_with(new)) as _
+            }
+        });
+    }
+    Modes {
+        chain: Chain::new(chain),
+        others,
     }
 }
 

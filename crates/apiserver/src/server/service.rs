@@ -11,6 +11,7 @@ mod non_resource;
 use crate::audit::Audit;
 use crate::audit::audited_call::{AuditedCall, Head};
 use crate::authentication::authenticator::Authenticator;
+use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::authorization::authorizer::Denial;
 use crate::authorization::request_attributes::RequestAttributes;
 use crate::config::Config;
@@ -111,14 +112,9 @@ impl Service {
         &self.context.chance
     }
 
-    /// Finds the configured issuers of tokens; none if there are none to find.
-    pub(crate) fn finds_issuers(&self) -> bool {
-        self.context.authenticator.has_issuers()
-    }
-
-    /// Finds the configured issuers of tokens. Returns when all are found.
-    pub(crate) async fn find_issuers(&self) {
-        self.context.authenticator.discover_issuers().await;
+    /// The issuers of JWTs.
+    pub(super) fn jwt_issuers(&self) -> &JwtIssuers {
+        self.context.authenticator.jwt_issuers()
     }
 
     /// The server's metrics.

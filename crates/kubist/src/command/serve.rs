@@ -223,16 +223,18 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let followed = options.encryption_provider_config_automatic_reload;
     let decider = options.authorization.decider()?;
     let users_ca_file = options.keys.client_ca_file();
-    let (authenticators, anonymous) = options
+    let believed = options
         .authentication
         .authenticators(users_ca_file, decider.allows_all)?;
     let config = ServerConfig {
         listen: Some(options.listen),
         tokens: options.access.tokens()?,
         user_tokens: options.authentication.user_tokens()?,
-        authenticators,
-        anonymous,
+        authenticators: believed.authenticators,
+        anonymous: believed.anonymous,
+        authentication_file: believed.file,
         authorization: decider.authorization,
+        authorization_file: decider.file,
         admission_plugins: options.admission.plugins()?,
         controllers: controllers(&options.controllers)?,
         history_events_max: options.history,

@@ -1,8 +1,13 @@
 //! The options for authentication and authorization of `kubist serve`, by upstream's names.
 
 use crate::command::{Served, run};
+use kubist::api::core::v1::Namespace;
 use kubist::apiserver::CertificateAuthority;
+use kubist::client::{Api, Client};
+use kubist::registry::User;
+use kubist::{Authorization, AuthorizationFile, Server, ServerConfig, authorization_modes};
 use std::path::Path;
+use std::time::Duration;
 
 /// Returns the only line that a start with these options ends with.
 fn refused(folder: &Path, options: &[&str]) -> String {
@@ -70,6 +75,58 @@ fn a_file_of_authorizers_decides() {
         served.ready
     );
     assert_eq!(served.asked_with("plain"), 200);
+}
+
+#[tokio::test]
+async fn a_file_of_authorizers_that_changes_decides_from_then_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let modes = |modes: &[&str]| {
+        let lines = modes.iter().map(|it| {
+            let name = it.to_lowercase();
+            format!("- {{type: {it}, name: {name}}}\n")
+        });
+        let text = format!("{AUTHORIZATION}{}", lines.collect::<String>());
+        write(folder.path(), "authorization.yaml", &text)
+    };
+    let path = modes(&["RBAC"]);
+    let (file, configuration) = AuthorizationFile::read(Path::new(&path)).unwrap();
+    let authorization = authorization_modes(configuration.authorizers).unwrap();
+    let config = ServerConfig {
+        listen: None,
+        controllers: [].into(),
+        authorization: Authorization::replaceable(authorization),
+        authorization_file: Some(file.look_every(Duration::from_millis(20))),
+        ..ServerConfig::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let bob = User {
+        name: "bob".into(),
+        ..User::default()
+    };
+    let transport = server.in_process_transport(bob, None).unwrap();
+    let client = Client::new(transport, kubist::client::Config::default());
+    let namespaces: Api<Namespace> = Api::all(client);
+    let until = async |allowed: bool| {
+        for _ in 0..1_000 {
+            if namespaces.get("default").await.is_ok() == allowed {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("it never changes");
+    };
+    until(false).await;
+    modes(&["RBAC", "AlwaysAllow"]);
+    until(true).await;
+    // Node was not among the first, and a file without authorizers is invalid.
+    for unusable in [&["Node"][..], &[]] {
+        modes(unusable);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        until(true).await;
+    }
+    modes(&["RBAC"]);
+    until(false).await;
+    server.shutdown().await;
 }
 
 #[test]

@@ -27,7 +27,7 @@ async fn silent(authenticators: Authenticators) -> RunningServer {
     server(config).await
 }
 
-fn of_issuer(remote: &Remote) -> Authenticators {
+fn configuration(remote: &Remote) -> AuthenticationConfiguration {
     let ca: Vec<String> = remote
         .ca_pem
         .lines()
@@ -42,10 +42,13 @@ fn of_issuer(remote: &Remote) -> Authenticators {
         remote.url,
         ca.join("\n")
     );
-    let configuration = AuthenticationConfiguration::parse(text.as_bytes(), &[]);
-    let configuration = configuration.expect("it is valid");
+    AuthenticationConfiguration::parse(text.as_bytes(), &[]).expect("it is valid")
+}
+
+fn of_issuer(remote: &Remote) -> Authenticators {
+    let jwt = configuration(remote).jwt;
     Authenticators {
-        jwt: configuration.jwt.into_iter().map(Arc::new).collect(),
+        jwt: jwt.into_iter().map(Arc::new).collect(),
         ..Authenticators::default()
     }
 }
@@ -135,6 +138,25 @@ async fn tokens_of_an_issuer_are_verified_with_the_keys_that_it_publishes() {
     }
     let asked = remote.asked().len();
     assert!(asked <= 5, "{asked}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn issuers_can_be_replaced_while_the_server_runs() {
+    let (old, new) = (Remote::start().await, Remote::start().await);
+    let signer = Signer::new("1");
+    let server = silent(of_issuer(&old)).await;
+    publish(&old, &[&signer]);
+    publish(&new, &[&signer]);
+    let of_old = signer.sign(&claims(&old, &json!({})));
+    let of_new = signer.sign(&claims(&new, &json!({})));
+    let issuers = server.jwt_issuers();
+    let replaced = issuers.replace(configuration(&new).jwt).await;
+    replaced.expect("it is found");
+    assert!(whoami(&server, &of_new).await.is_ok());
+    assert_eq!(whoami(&server, &of_old).await, Err(401));
+    issuers.replace([]).await.expect("there is none to find");
+    assert_eq!(whoami(&server, &of_new).await, Err(401));
     server.shutdown().await;
 }
 

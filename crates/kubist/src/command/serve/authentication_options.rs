@@ -7,9 +7,11 @@ use super::{WrongUsage, values};
 use clap::{ArgAction, Args};
 use kubist::apiserver::{ReviewVersion, ServiceAccounts, TokenWebhookConfig};
 use kubist::authentication::{AuthenticationConfiguration, parse_token_file};
-use kubist::{Anonymous, Authenticators, StaticToken, read_regular_file, read_remote_kubeconfig};
+use kubist::{
+    Anonymous, AuthenticationFile, Authenticators, StaticToken, read_regular_file,
+    read_remote_kubeconfig,
+};
 use kubist_apimachinery::with_causes;
-use kubist_codec::config_file::CONFIG_FILE_BYTES_MAX;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +69,7 @@ pub(super) struct AuthenticationOptions {
     #[arg(long, value_name = "URL")]
     service_account_jwks_uri: Option<String>,
     /// The file of JWT issuers and anonymous paths (apiserver.config.k8s.io/v1
-    /// AuthenticationConfiguration). It is read at the start
+    /// AuthenticationConfiguration). It is looked at once a minute
     #[arg(long, value_name = "FILE")]
     authentication_config: Option<PathBuf>,
     #[command(flatten)]
@@ -95,6 +97,14 @@ pub(super) struct AuthenticationOptions {
         requires = "authentication_token_webhook_config_file"
     )]
     authentication_token_webhook_cache_ttl: Duration,
+}
+
+/// Who is believed.
+pub(super) struct Believed {
+    pub(super) authenticators: Authenticators,
+    pub(super) anonymous: Anonymous,
+    /// The file that says a part of it.
+    pub(super) file: Option<AuthenticationFile>,
 }
 
 impl AuthenticationOptions {
@@ -126,9 +136,9 @@ impl AuthenticationOptions {
         &self,
         client_ca_file: Option<&Path>,
         allows_all: bool,
-    ) -> Result<(Authenticators, Anonymous), Box<dyn Error>> {
+    ) -> Result<Believed, Box<dyn Error>> {
         let service_accounts = self.service_accounts()?;
-        let configuration = self.configuration(&service_accounts.issuers)?;
+        let (file, configuration) = self.configuration(&service_accounts.issuers)?;
         let anonymous = self.anonymous(&configuration, allows_all)?;
         let jwt = configuration.jwt.into_iter().map(Arc::new).collect();
         let authenticators = Authenticators {
@@ -139,7 +149,11 @@ impl AuthenticationOptions {
             token_webhook: self.webhook()?,
             others: Vec::new(),
         };
-        Ok((authenticators, anonymous))
+        Ok(Believed {
+            authenticators,
+            anonymous,
+            file,
+        })
     }
 
     fn service_accounts(&self) -> Result<ServiceAccounts, WrongUsage> {
@@ -177,26 +191,24 @@ impl AuthenticationOptions {
     fn configuration(
         &self,
         issuers: &[String],
-    ) -> Result<AuthenticationConfiguration, Box<dyn Error>> {
+    ) -> Result<(Option<AuthenticationFile>, AuthenticationConfiguration), Box<dyn Error>> {
         let oidc = self.oidc.options()?;
         let Some(path) = &self.authentication_config else {
-            return Ok(match oidc {
+            let configuration = match oidc {
                 Some(oidc) => oidc
                     .configuration(issuers)
                     .map_err(|error| WrongUsage(error.to_string()))?,
                 None => AuthenticationConfiguration::default(),
-            });
+            };
+            return Ok((None, configuration));
         };
         if oidc.is_some() {
             let why = "authentication-config file and oidc-* flags are mutually exclusive";
             return Err(WrongUsage(why.to_owned()).into());
         }
-        let shown = path.display();
-        let text = read_regular_file(path, CONFIG_FILE_BYTES_MAX as u64)
-            .map_err(|error| format!("--authentication-config: cannot read {shown}: {error}"))?;
-        let configuration = AuthenticationConfiguration::parse(&text, issuers);
-        Ok(configuration
-            .map_err(|error| WrongUsage(format!("--authentication-config: {shown}: {error}")))?)
+        let (file, configuration) = AuthenticationFile::read(path, issuers)
+            .map_err(|error| format!("--authentication-config: {}", with_causes(&error)))?;
+        Ok((Some(file), configuration))
     }
 
     fn anonymous(

@@ -2,16 +2,14 @@
 
 use super::{WrongUsage, values};
 use clap::{Args, ValueEnum};
-use kubist::apiserver::{AuthorizationWebhook, ReviewVersion, WebhookAuthorizer};
+use kubist::apiserver::ReviewVersion;
 use kubist::authorization::{
-    AlwaysAllow, AlwaysDeny, AuthorizationConfiguration, AuthorizerConfiguration, FailurePolicy,
-    MatchConditions, WebhookConfiguration,
+    AlwaysDeny, AuthorizerConfiguration, FailurePolicy, MatchConditions, WebhookConfiguration,
 };
-use kubist::{Authorization, AuthorizationMode, read_regular_file, read_remote_kubeconfig};
+use kubist::{Authorization, AuthorizationFile, authorization_modes};
 use kubist_apimachinery::with_causes;
-use kubist_codec::config_file::CONFIG_FILE_BYTES_MAX;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,7 +60,7 @@ pub(super) struct AuthorizationOptions {
     )]
     authorization_webhook_cache_unauthorized_ttl: Option<Duration>,
     /// The file of authorizers (apiserver.config.k8s.io/v1 AuthorizationConfiguration), instead of
-    /// these options. It is read at the start
+    /// these options. It is looked at once a minute
     #[arg(long, value_name = "FILE")]
     authorization_config: Option<PathBuf>,
 }
@@ -90,6 +88,8 @@ enum Mode {
 /// Who decides.
 pub(super) struct Decider {
     pub(super) authorization: Authorization,
+    /// The file that says it.
+    pub(super) file: Option<AuthorizationFile>,
     /// The modes, as they are named.
     pub(super) modes: String,
     /// Whether everything is allowed in the end.
@@ -111,16 +111,27 @@ impl AuthorizationOptions {
     /// # Errors
     /// Options contradict each other, or a file cannot be used.
     pub(super) fn decider(&self) -> Result<Decider, Box<dyn Error>> {
-        let authorizers = match &self.authorization_config {
-            Some(path) => configured(path)?,
-            None => self.of_modes()?,
+        let (file, authorizers) = match &self.authorization_config {
+            Some(path) => {
+                let (file, configuration) = AuthorizationFile::read(path)
+                    .map_err(|error| format!("--authorization-config: {}", with_causes(&error)))?;
+                (Some(file), configuration.authorizers)
+            }
+            None => (None, self.of_modes()?),
         };
         let names: Vec<&str> = authorizers.iter().map(name).collect();
-        let (modes, allows_all) = (names.join(","), names.contains(&"AlwaysAllow"));
+        let modes = authorization_modes(authorizers).map_err(|error| with_causes(&error))?;
+        let authorization = match &names[..] {
+            _ if file.is_some() => Authorization::replaceable(modes),
+            ["AlwaysAllow"] => Authorization::default(),
+            ["AlwaysDeny"] => Authorization::by(Arc::new(AlwaysDeny)),
+            _ => Authorization::chain(modes),
+        };
         Ok(Decider {
-            authorization: authorization(authorizers)?,
-            modes,
-            allows_all,
+            authorization,
+            file,
+            modes: names.join(","),
+            allows_all: names.contains(&"AlwaysAllow"),
         })
     }
 
@@ -183,15 +194,6 @@ impl AuthorizationOptions {
     }
 }
 
-fn configured(path: &Path) -> Result<Vec<AuthorizerConfiguration>, Box<dyn Error>> {
-    let shown = path.display();
-    let text = read_regular_file(path, CONFIG_FILE_BYTES_MAX as u64)
-        .map_err(|error| format!("--authorization-config: cannot read {shown}: {error}"))?;
-    let configuration = AuthorizationConfiguration::parse(&text)
-        .map_err(|error| WrongUsage(format!("--authorization-config: {shown}: {error}")))?;
-    Ok(configuration.authorizers)
-}
-
 fn name(authorizer: &AuthorizerConfiguration) -> &'static str {
     match authorizer {
         AuthorizerConfiguration::AlwaysAllow => "AlwaysAllow",
@@ -200,61 +202,4 @@ fn name(authorizer: &AuthorizerConfiguration) -> &'static str {
         AuthorizerConfiguration::Rbac => "RBAC",
         _ => "Webhook",
     }
-}
-
-/// What follows `AlwaysAllow` is never asked, and `AlwaysDeny` leaves it to others.
-fn authorization(
-    authorizers: Vec<AuthorizerConfiguration>,
-) -> Result<Authorization, Box<dyn Error>> {
-    let mut modes = Vec::new();
-    let mut allows_all = false;
-    for authorizer in authorizers {
-        modes.push(match authorizer {
-            AuthorizerConfiguration::AlwaysDeny => continue,
-            AuthorizerConfiguration::Node => AuthorizationMode::Node,
-            AuthorizerConfiguration::Rbac => AuthorizationMode::Rbac,
-            AuthorizerConfiguration::Webhook(webhook) => {
-                AuthorizationMode::Other(Arc::new(webhook_authorizer(webhook)?))
-            }
-            _ => {
-                allows_all = true;
-                break;
-            }
-        });
-    }
-    Ok(match (modes.is_empty(), allows_all) {
-        (true, true) => Authorization::default(),
-        (true, false) => Authorization::by(Arc::new(AlwaysDeny)),
-        (false, _) => {
-            let last = allows_all.then(|| AuthorizationMode::Other(Arc::new(AlwaysAllow)));
-            Authorization::chain(modes.into_iter().chain(last))
-        }
-    })
-}
-
-fn webhook_authorizer(webhook: WebhookConfiguration) -> Result<WebhookAuthorizer, Box<dyn Error>> {
-    let file = &webhook.kube_config_file;
-    let fail = |error: &dyn Error| {
-        let why = with_causes(error);
-        format!(
-            "the kubeconfig {file} of the authorization webhook {}: {why}",
-            webhook.name
-        )
-    };
-    let service = read_remote_kubeconfig(Path::new(file)).map_err(|error| fail(&error))?;
-    let version = if webhook.version == "v1" {
-        ReviewVersion::V1
-    } else {
-        ReviewVersion::V1Beta1
-    };
-    let authorizer = WebhookAuthorizer::new(AuthorizationWebhook {
-        service,
-        version,
-        authorized_ttl: webhook.authorized_ttl,
-        unauthorized_ttl: webhook.unauthorized_ttl,
-        timeout: webhook.timeout,
-        failure_policy: webhook.failure_policy,
-        match_conditions: Arc::new(webhook.match_conditions),
-    });
-    Ok(authorizer.map_err(|error| fail(&error))?)
 }
