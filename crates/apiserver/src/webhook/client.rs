@@ -141,11 +141,6 @@ impl Client {
         })
     }
 
-    /// Returns the URL of a call with this time limit.
-    pub(crate) fn url(&self, timeout: Duration) -> String {
-        self.target.url(timeout)
-    }
-
     /// Posts JSON, and returns the body of a successful response.
     ///
     /// # Errors
