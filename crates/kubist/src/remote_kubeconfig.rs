@@ -93,7 +93,6 @@ fn read(pem: &Pem) -> Result<String, RemoteKubeconfigError> {
     let path = match pem {
         Pem::Data(text) => return Ok(text.reveal().to_owned()),
         Pem::File(path) => path,
-        _ => return Err(RemoteKubeconfigError::Unsupported { what: "this PEM" }),
     };
     let fail = |source| RemoteKubeconfigError::Read {
         path: path.clone(),

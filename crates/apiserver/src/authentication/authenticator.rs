@@ -203,8 +203,9 @@ impl Authenticator {
         if let Some(status) = refused.unavailable {
             return Err(Failure::Unavailable(status));
         }
-        if refused.why.is_empty() && token.is_some() {
-            refused.why.push(INVALID_TOKEN.to_owned());
+        // As upstream, whose own tokens are compared first.
+        if token.is_some() {
+            refused.why.insert(0, INVALID_TOKEN.to_owned());
         }
         Err(match &refused.why[..] {
             [] => Failure::None,

@@ -162,6 +162,9 @@ async fn exists(
     now: Duration,
 ) -> Result<(), Refusal> {
     let is_account = plural == "serviceaccounts";
+    if is_account && reference.name.is_empty() {
+        return Err(Refusal::not_good("resource name may not be empty"));
+    }
     let lookup = registry.lookup();
     let found = lookup.get("", plural, namespace, &reference.name).await?;
     let Some(found) = found else {

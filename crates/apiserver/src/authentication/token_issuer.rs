@@ -51,8 +51,8 @@ pub(crate) struct Claims {
     /// The audiences.
     #[serde(rename = "aud", default, deserialize_with = "one_or_many")]
     pub(crate) audiences: Vec<String>,
-    /// Expiration, in seconds since the Unix epoch.
-    #[serde(rename = "exp")]
+    /// Expiration, in seconds since the Unix epoch. As upstream, a token without it stays good.
+    #[serde(rename = "exp", default = "never")]
     pub(crate) expires: u64,
     /// When it was issued.
     #[serde(rename = "iat", default)]
@@ -64,14 +64,18 @@ pub(crate) struct Claims {
     #[serde(rename = "jti", default)]
     pub(crate) id: String,
     /// The account, and the object that it is bound to.
-    #[serde(rename = "kubernetes.io")]
+    #[serde(rename = "kubernetes.io", default)]
     pub(crate) account: Account,
     /// Start of its validity.
     #[serde(rename = "nbf", default)]
     pub(crate) not_before: u64,
     /// The user name.
-    #[serde(rename = "sub")]
+    #[serde(rename = "sub", default)]
     pub(crate) subject: String,
+}
+
+fn never() -> u64 {
+    u64::MAX
 }
 
 /// The claims of a token in a Secret.
@@ -92,6 +96,7 @@ pub(crate) struct LegacyClaims {
 
 /// A service account, and the object that its token is bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Account {
     /// The namespace of the account and of the Pod or the Secret.
     pub(crate) namespace: String,
@@ -107,9 +112,9 @@ pub(crate) struct Account {
 
 /// A reference to one incarnation of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Reference {
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) uid: String,
 }
 

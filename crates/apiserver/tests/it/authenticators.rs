@@ -35,6 +35,15 @@ async fn ask(client: &mut Client) -> Result<Value, u16> {
     }
 }
 
+/// Returns why a token is not good, beside that it is none of those that are compared first.
+async fn refusal(server: &RunningServer, token: &str) -> String {
+    let error = review(server, token, &[]).await["error"].clone();
+    let error = error.as_str().unwrap_or_default();
+    let others = error.strip_prefix("[invalid bearer token, ");
+    let others = others.and_then(|it| it.strip_suffix(']'));
+    others.unwrap_or(error).to_owned()
+}
+
 /// Returns what a token review says.
 async fn review(server: &RunningServer, token: &str, audiences: &[&str]) -> Value {
     let mut admin = Client::in_memory(server, Version::HTTP_2).await;

@@ -186,7 +186,7 @@ fn what_contradicts_itself_is_refused() {
                 "--authorization-mode",
                 "RBAC",
             ],
-            "cannot be used with '--authorization-config <FILE>'",
+            "cannot be used with '--authorization-mode <MODES>'",
         ),
         (
             &["--authorization-mode", "Webhook"],

@@ -1,7 +1,7 @@
 //! The tokens of service accounts in Secrets, which upstream's controller issues.
 
 use super::jwt::Signer;
-use super::{review, whoami};
+use super::{refusal, whoami};
 use crate::client::{Client, server};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -52,7 +52,7 @@ async fn a_token_in_a_secret_is_good_as_long_as_the_secret_has_it() {
         .json();
     let uid = &account["metadata"]["uid"];
     let token = signer.sign(&claims(uid));
-    let error = async |token: &str| review(&server, token, &[]).await["error"].clone();
+    let error = async |token: &str| refusal(&server, token).await;
     assert_eq!(error(&token).await, "Token has been invalidated");
     let annotation = json!({"kubernetes.io/service-account.name": "robot"});
     let secret = json!({
@@ -99,7 +99,7 @@ async fn a_token_in_a_secret_is_good_as_long_as_the_secret_has_it() {
             .code,
         200
     );
-    let marked = error(&token).await.to_string();
+    let marked = error(&token).await;
     assert!(marked.contains("has been marked invalid"), "{marked}");
     let label = json!({"metadata": {"labels": null}});
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Authenticators of one's own, bootstrap tokens, and the audiences of tokens.
 
-use super::{ask, review, whoami};
+use super::{ask, refusal, review, whoami};
 use crate::client::{Client, TOKEN, server, server_with};
 use http::Version;
 use kubist_apiserver::{
@@ -83,7 +83,7 @@ async fn an_authenticator_of_ones_own_names_users_and_refuses_others() {
     assert_eq!(whoami(&server, "other").await, Err(401));
     assert_eq!(
         review(&server, "key-x", &[]).await["error"],
-        "unknown API key"
+        "[invalid bearer token, unknown API key]"
     );
     let status = review(&server, "key-s3cret", &["vault", "other"]).await;
     assert_eq!(
@@ -187,7 +187,7 @@ async fn audiences_say_for_whom_tokens_are() {
         json!(["vault"])
     );
     assert_eq!(
-        review(&server, &vault, &[]).await["error"],
+        refusal(&server, &vault).await,
         "token audiences [\"vault\"] is invalid for the target audiences [\"api\" \"other-api\"]"
     );
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::jwt::Signer;
 use super::remote::Remote;
-use super::{PODS, review, whoami};
+use super::{PODS, refusal, review, whoami};
 use crate::client::{Client, TOKEN, server};
 use http::Version;
 use kubist_apiserver::{
@@ -108,7 +108,7 @@ async fn tokens_of_an_issuer_are_verified_with_the_keys_that_it_publishes() {
             "extra": {"authentication.kubernetes.io/credential-id": ["JTI=7"]},
         })
     );
-    let error = async |token: &str| review(&server, token, &[]).await["error"].clone();
+    let error = async |token: &str| refusal(&server, token).await;
     let refused = first.sign(&claims(&remote, &json!({"hd": "other"})));
     assert_eq!(
         error(&refused).await,
@@ -166,8 +166,10 @@ async fn an_issuer_that_is_out_of_reach_hinders_nobody_else() {
     let server = silent(of_issuer(&remote)).await;
     assert!(whoami(&server, TOKEN).await.is_ok());
     let token = Signer::new("1").sign(&claims(&remote, &json!({})));
-    let status = review(&server, &token, &[]).await;
-    assert_eq!(status["error"], "oidc: authenticator not initialized");
+    assert_eq!(
+        refusal(&server, &token).await,
+        "oidc: authenticator not initialized"
+    );
     server.shutdown().await;
 }
 
@@ -223,10 +225,7 @@ async fn a_webhook_is_asked_about_tokens_that_nobody_knows_and_its_answers_are_k
     assert_eq!(whoami(&server, "bad").await, Err(401));
     assert_eq!(whoami(&server, "bad").await, Err(401));
     assert_eq!(remote.asked().len(), 1, "so is the other answer");
-    assert_eq!(
-        review(&server, "revoked", &[]).await["error"],
-        "it is revoked"
-    );
+    assert_eq!(refusal(&server, "revoked").await, "it is revoked");
     assert_eq!(whoami(&server, "vault").await, Err(401));
     assert_eq!(
         review(&server, "vault", &["vault"]).await["audiences"],
