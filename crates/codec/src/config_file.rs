@@ -18,7 +18,7 @@ const TYPE_META: [&str; 2] = ["apiVersion", "kind"];
 /// fields of the items of a list are those of the list.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
-pub struct Fields(pub &'static [(&'static str, Option<&'static Fields>)]);
+pub struct Fields(pub &'static [(&'static str, Option<&'static Self>)]);
 
 /// Why a text is not the configuration file that is expected. The texts are upstream's where it has
 /// some.

@@ -234,7 +234,7 @@ async fn a_webhook_is_asked_about_tokens_that_nobody_knows_and_its_answers_are_k
     let broken = review(&server, "broken", &[]).await["error"].clone();
     assert_eq!(
         broken,
-        "the server is currently unable to handle the request"
+        "[invalid bearer token, the server is currently unable to handle the request]"
     );
     server.shutdown().await;
 }
