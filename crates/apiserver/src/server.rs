@@ -42,6 +42,7 @@ pub use in_process::InProcess;
 use kubist_apimachinery::Status;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
+use rustls::server::danger::ClientCertVerifier;
 use serving_certificate::ServingCertificate;
 use socket2::TcpKeepalive;
 use std::io;
@@ -118,14 +119,10 @@ impl ApiServer {
             Some(_) => Some(Identities::new(&config, address, now)?),
             None => None,
         };
-        let accounts = &config.authenticators.service_accounts;
-        let issuer = TokenIssuer::new(token_keys(&config)?, accounts);
         let chance = Arc::new(Chance::new(config.seed));
         let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
-        let others = &config.authenticators;
-        let authenticator = Authenticator::new(&config.tokens, verifier, issuer, others)
-            .map_err(|error| StartError::Authenticators(Box::new(error)))?;
+        let authenticator = authenticator(&config, verifier)?;
         let definitions = registry.clone();
         let service = Service::new(
             &config,
@@ -182,6 +179,16 @@ impl ApiServer {
             tasks,
         })
     }
+}
+
+fn authenticator(
+    config: &Config,
+    verifier: Option<Arc<dyn ClientCertVerifier>>,
+) -> Result<Authenticator, StartError> {
+    let others = &config.authenticators;
+    let issuer = TokenIssuer::new(token_keys(config)?, &others.service_accounts);
+    Authenticator::new(&config.tokens, verifier, issuer, others)
+        .map_err(|error| StartError::Authenticators(Box::new(error)))
 }
 
 /// Returns the keys of service account tokens. A server that does not listen has none until they

@@ -40,7 +40,7 @@ pub(crate) struct TokenIssuer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verified {
     /// Those of a token of a `TokenRequest`.
-    Bound(Claims),
+    Bound(Box<Claims>),
     /// Those of a token in a Secret.
     Legacy(LegacyClaims),
 }
@@ -212,7 +212,7 @@ impl TokenIssuer {
         }
         let claims: Claims = serde_json::from_value(claims).map_err(malformed)?;
         check_times(&claims, now.as_secs())?;
-        Ok(Some(Verified::Bound(claims)))
+        Ok(Some(Verified::Bound(Box::new(claims))))
     }
 }
 
@@ -281,7 +281,7 @@ mod tests {
 
     fn bound(issuer: &TokenIssuer, token: &str, now: Duration) -> Option<Claims> {
         match issuer.verify(token, now) {
-            Ok(Some(Verified::Bound(claims))) => Some(claims),
+            Ok(Some(Verified::Bound(claims))) => Some(*claims),
             _ => None,
         }
     }

@@ -271,13 +271,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         })?;
     }
     server.write_kubeconfig(&options.kubeconfig)?;
-    announce(&format!(
-        "ready {} kubeconfig={} authorization={} in {} ms",
-        server.url(),
-        options.kubeconfig.display(),
-        decider.modes,
-        started.elapsed().as_millis()
-    ))?;
+    announce_ready(&server, &options.kubeconfig, &decider.modes, started)?;
     let ended = tokio::select! {
         signal = signals.next() => Ok(signal.exit_code()),
         fault = server.storage_failure() => Err(fault.into()),
@@ -347,6 +341,20 @@ fn explain(listen: SocketAddr, error: ServerError) -> Box<dyn Error> {
         .into();
     }
     error.into()
+}
+
+fn announce_ready(
+    server: &Server,
+    kubeconfig: &Path,
+    modes: &str,
+    started: Instant,
+) -> std::io::Result<()> {
+    announce(&format!(
+        "ready {} kubeconfig={} authorization={modes} in {} ms",
+        server.url(),
+        kubeconfig.display(),
+        started.elapsed().as_millis()
+    ))
 }
 
 fn announce(line: &str) -> std::io::Result<()> {

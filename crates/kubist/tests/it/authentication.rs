@@ -130,23 +130,10 @@ async fn a_file_of_authorizers_that_changes_decides_from_then_on() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn issuers_that_contradict_other_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let anonymous = format!("{AUTHENTICATION}anonymous: {{enabled: true}}\n");
     let anonymous = write(folder.path(), "anonymous.yaml", &anonymous);
-    let roles = write(
-        folder.path(),
-        "roles.yaml",
-        &format!("{AUTHORIZATION}- {{type: RBAC, name: roles}}\n"),
-    );
-    let hook = write(
-        folder.path(),
-        "hook.yaml",
-        "clusters: [{name: c, cluster: {server: 'https://localhost:1', proxy-url: 'http://p:1'}}]\n\
-         contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n",
-    );
-    let authority = CertificateAuthority::new("users").unwrap();
-    let users = write(folder.path(), "users.pem", &authority.certificate_pem());
     for (options, expected) in [
         (
             &[
@@ -175,8 +162,29 @@ fn what_contradicts_itself_is_refused() {
             &["--oidc-client-id", "x", "--oidc-issuer-url", "http://a"],
             "jwt[0].issuer.url: Invalid value: \"http://a\": URL scheme must be https",
         ),
+    ] {
+        let error = refused(folder.path(), options);
+        assert!(error.contains(expected), "{options:?}: {error}");
+    }
+}
+
+#[test]
+fn authorizers_and_webhooks_that_cannot_be_used_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let roles = write(
+        folder.path(),
+        "roles.yaml",
+        &format!("{AUTHORIZATION}- {{type: RBAC, name: roles}}\n"),
+    );
+    let hook = write(
+        folder.path(),
+        "hook.yaml",
+        "clusters: [{name: c, cluster: {server: 'https://localhost:1', proxy-url: 'http://p:1'}}]\n\
+         contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n",
+    );
+    for (options, expected) in [
         (
-            &["--authorization-config", &roles],
+            &["--authorization-config", &*roles][..],
             "expected name rbac for authorizer RBAC instead of roles",
         ),
         (
@@ -209,13 +217,25 @@ fn what_contradicts_itself_is_refused() {
             &["--authentication-token-webhook-config-file", &hook],
             "proxy-url is not supported for webhooks",
         ),
+    ] {
+        let error = refused(folder.path(), options);
+        assert!(error.contains(expected), "{options:?}: {error}");
+    }
+}
+
+#[test]
+fn accounts_and_proxies_that_contradict_themselves_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = CertificateAuthority::new("users").unwrap();
+    let users = write(folder.path(), "users.pem", &authority.certificate_pem());
+    for (options, expected) in [
         (
             &[
                 "--service-account-issuer",
                 "a",
                 "--service-account-issuer",
                 "a",
-            ],
+            ][..],
             "service-account-issuer \"a\" is already specified",
         ),
         (

@@ -23,7 +23,7 @@ const TOKENS_BYTES_MAX: u64 = 1 << 20;
 #[derive(Args, Debug)]
 pub(super) struct AuthenticationOptions {
     /// Serve requests without credentials as system:anonymous, as far as the authorization allows
-    /// them; with the mode AlwaysAllow only /livez, /readyz, /healthz and /version
+    /// them; where everything is allowed, only /livez, /readyz, /healthz and /version
     #[arg(
         long,
         value_name = "BOOL",
@@ -47,8 +47,8 @@ pub(super) struct AuthenticationOptions {
         default_missing_value = "true"
     )]
     enable_bootstrap_token_auth: bool,
-    /// The issuers of service account tokens; the first issues new ones. By default it is
-    /// https://kubernetes.default.svc.cluster.local
+    /// The issuers of service account tokens; the first issues new ones. By default it is the
+    /// address of an API server within its cluster
     #[arg(long, value_name = "ISSUER")]
     service_account_issuer: Vec<String>,
     /// The audiences of this server; by default the issuers
@@ -68,8 +68,7 @@ pub(super) struct AuthenticationOptions {
     /// Where the discovery document says that the keys of service account tokens are
     #[arg(long, value_name = "URL")]
     service_account_jwks_uri: Option<String>,
-    /// The file of JWT issuers and anonymous paths (apiserver.config.k8s.io/v1
-    /// AuthenticationConfiguration). It is looked at once a minute
+    /// Upstream's file of JWT issuers and anonymous paths, which is looked at once a minute
     #[arg(long, value_name = "FILE")]
     authentication_config: Option<PathBuf>,
     #[command(flatten)]

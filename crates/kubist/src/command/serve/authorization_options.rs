@@ -59,8 +59,7 @@ pub(super) struct AuthorizationOptions {
         conflicts_with = "authorization_config"
     )]
     authorization_webhook_cache_unauthorized_ttl: Option<Duration>,
-    /// The file of authorizers (apiserver.config.k8s.io/v1 AuthorizationConfiguration), instead of
-    /// these options. It is looked at once a minute
+    /// Upstream's file of authorizers, instead of these options; it is looked at once a minute
     #[arg(long, value_name = "FILE")]
     authorization_config: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The older options of one OpenID Connect issuer, under upstream's names.
+//! The older options of one OIDC issuer, under upstream's names.
 
 use super::WrongUsage;
 use clap::Args;
@@ -16,7 +16,7 @@ const CA_BYTES_MAX: u64 = 1 << 20;
     reason = "they are the names of the options"
 )]
 pub(super) struct OidcArgs {
-    /// The URL of an OpenID Connect issuer, whose tokens are believed
+    /// The URL of an OIDC issuer, whose tokens are believed
     #[arg(long, value_name = "URL")]
     oidc_issuer_url: Option<String>,
     /// The audience that its tokens must have
