@@ -2,7 +2,9 @@
 
 use crate::admission::DynamicAdmission;
 use crate::audit::Audit;
+use crate::authentication::anonymous::Anonymous;
 use crate::authentication::authenticator::StaticToken;
+use crate::authentication::authenticators::Authenticators;
 use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::token_keys::TokenKeys;
 use crate::authorization::authorizer::Authorization;
@@ -55,9 +57,13 @@ pub struct Config {
     pub admin_user: String,
     /// Static bearer tokens. Default: none.
     pub tokens: Vec<StaticToken>,
-    /// Whether `/healthz`, `/livez`, `/readyz` and `/version` are served to anonymous users;
-    /// nothing else ever is. Default: yes, as upstream.
-    pub anonymous_health: bool,
+    /// Who else is believed: issuers of tokens, proxies, webhooks, and authenticators of one's own.
+    /// Default: the service accounts that the server issues tokens for.
+    pub authenticators: Authenticators,
+    /// Which requests without credentials are served. Default: all, and the authorization decides,
+    /// as upstream; where it allows everything, only `/healthz`, `/livez`, `/readyz` and
+    /// `/version`.
+    pub anonymous: Anonymous,
     /// Decides about each request, after authentication, and answers access reviews. Default:
     /// everything is allowed.
     pub authorization: Authorization,
@@ -136,7 +142,8 @@ impl Default for Config {
             token_keys: None,
             admin_user: "kubernetes-admin".to_owned(),
             tokens: Vec::new(),
-            anonymous_health: true,
+            authenticators: Authenticators::default(),
+            anonymous: Anonymous::default(),
             authorization: Authorization::default(),
             audit: None,
             admission: None,

@@ -1,13 +1,14 @@
 //! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
 //!
-//! It serves TLS with its own or a given certificate authority, HTTP/2 and HTTP/1.1, authentication
-//! by client certificate or bearer token, the API verbs with content negotiation, watches,
-//! discovery and OpenAPI. It starts in milliseconds and listens on the loopback address unless
-//! configured otherwise.
+//! It serves TLS with its own or a given certificate authority, HTTP/2 and HTTP/1.1, the API verbs
+//! with content negotiation, watches, discovery and OpenAPI. Users are known by client certificates,
+//! tokens of several kinds, proxies that name them, and by any [`RequestAuthenticator`] that is
+//! added; what they may do is decided by [`Config::authorization`]. It starts in milliseconds and
+//! listens on the loopback address unless configured otherwise.
 //!
-//! It is not a store (that is `kubist-registry`), runs no controllers, and does almost no
-//! authorization: authenticated users may do everything except read metrics and backups. There is
-//! no aggregation and no admission webhook yet.
+//! It is not a store (that is `kubist-registry`), and runs no controllers. Without authorizers,
+//! authenticated users may do everything, and anonymous ones read health and the version. There is
+//! no aggregation yet.
 //!
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};
@@ -49,6 +50,7 @@ mod authentication;
 mod authorization;
 mod config;
 mod discovery;
+mod expiring_cache;
 mod filters;
 mod flow_follower;
 mod following;
@@ -58,6 +60,7 @@ mod metrics;
 mod negotiation;
 mod openapi;
 mod random;
+mod remote;
 mod request;
 mod response;
 mod routes;
@@ -66,19 +69,33 @@ mod shutdown;
 mod webhook;
 
 pub use admission::DynamicAdmission;
+pub use authentication::anonymous::Anonymous;
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
+};
+pub use authentication::authenticators::{
+    Authenticators, RequestHeader, ReviewVersion, ServiceAccounts, TokenWebhookConfig,
 };
 pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
+pub use authentication::jwt_issuers::{JwtIssuers, ReplaceIssuersError};
+pub use authentication::request_authenticator::{
+    Authenticated, Authentication, Credentials, RequestAuthenticator,
+};
 pub use authentication::token_keys::{TokenKeyError, TokenKeys};
-pub use authorization::authorizer::{Authorization, AuthorizationMode};
+pub use authorization::authorizer::{Authorization, AuthorizationMode, ReplaceModesError};
+pub use authorization::webhook_authorizer::{
+    AuthorizationWebhook, WebhookAuthorizer, WebhookAuthorizerError,
+};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
 pub use filters::request_observer::{ObservedRequest, RequestObserver};
+pub use remote::RemoteService;
 pub use routes::version::API_MINOR;
+/// A certificate in DER, of the crate `rustls-pki-types`.
+pub use rustls_pki_types::CertificateDer;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
 pub use webhook::{CALLS_MAX, ClusterResolver, ServiceAddress, ServiceResolver, Webhooks};

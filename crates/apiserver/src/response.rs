@@ -94,6 +94,12 @@ impl ApiResponse {
         Self::text(StatusCode::INTERNAL_SERVER_ERROR, text)
     }
 
+    /// Upstream's response for requests that nobody could decide about.
+    pub(crate) fn internal_error(target: &str, why: &str) -> Self {
+        let text = format!("Internal Server Error: {target:?}: {why}\n");
+        Self::text(StatusCode::INTERNAL_SERVER_ERROR, text)
+    }
+
     /// A status code without a body.
     pub(crate) fn bare(code: StatusCode) -> Self {
         Self::new(code, "", Body::empty())

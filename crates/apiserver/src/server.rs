@@ -23,6 +23,7 @@ mod tls;
 
 use crate::authentication::authenticator::Authenticator;
 use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
+use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
@@ -41,6 +42,7 @@ pub use in_process::InProcess;
 use kubist_apimachinery::Status;
 use kubist_registry::{Registry, User};
 pub use running::{RunningServer, ServerEnded};
+use rustls::server::danger::ClientCertVerifier;
 use serving_certificate::ServingCertificate;
 use socket2::TcpKeepalive;
 use std::io;
@@ -87,6 +89,9 @@ pub enum StartError {
     /// The stored webhooks and policies, which the server is to obey, could not be read.
     #[error("cannot read the stored webhooks and policies")]
     Admission(#[source] Box<Status>),
+    /// A configured authenticator cannot be used.
+    #[error("cannot use the configured authenticators")]
+    Authenticators(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -114,11 +119,10 @@ impl ApiServer {
             Some(_) => Some(Identities::new(&config, address, now)?),
             None => None,
         };
-        let issuer = TokenIssuer::new(token_keys(&config)?);
         let chance = Arc::new(Chance::new(config.seed));
         let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
-        let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
+        let authenticator = authenticator(&config, verifier)?;
         let definitions = registry.clone();
         let service = Service::new(
             &config,
@@ -153,6 +157,10 @@ impl ApiServer {
         let mut tasks = JoinSet::new();
         let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
+        let issuers = connections.service().jwt_issuers();
+        if !issuers.is_empty() {
+            tasks.spawn(find_issuers(shutdown.clone(), issuers.clone()));
+        }
         let metrics = Arc::clone(connections.metrics());
         tasks.spawn(followers.run(shutdown.clone(), definitions.clone()));
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
@@ -173,6 +181,16 @@ impl ApiServer {
     }
 }
 
+fn authenticator(
+    config: &Config,
+    verifier: Option<Arc<dyn ClientCertVerifier>>,
+) -> Result<Authenticator, StartError> {
+    let others = &config.authenticators;
+    let issuer = TokenIssuer::new(token_keys(config)?, &others.service_accounts);
+    Authenticator::new(&config.tokens, verifier, issuer, others)
+        .map_err(|error| StartError::Authenticators(Box::new(error)))
+}
+
 /// Returns the keys of service account tokens. A server that does not listen has none until they
 /// are needed.
 fn token_keys(config: &Config) -> Result<Option<Arc<TokenKeys>>, TokenKeyError> {
@@ -188,6 +206,15 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
+}
+
+/// Finds the issuers of JWTs, until shutdown.
+async fn find_issuers(shutdown: Shutdown, issuers: JwtIssuers) {
+    tokio::select! {
+        biased;
+        () = shutdown.closing() => {}
+        () = issuers.discover() => {}
+    }
 }
 
 /// Runs the server's background loops until shutdown.

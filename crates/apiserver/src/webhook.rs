@@ -11,10 +11,11 @@
 //!
 //! [`RegistryConfig::webhooks`]: kubist_registry::RegistryConfig::webhooks
 
-mod client;
-mod connection;
+pub(crate) mod client;
+pub(crate) mod connect_errors;
+pub(crate) mod connection;
 mod resolver;
-mod tls;
+pub(crate) mod tls;
 
 pub use self::client::CALLS_MAX;
 pub use self::resolver::{ClusterResolver, ServiceAddress, ServiceResolver};

@@ -15,6 +15,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Authorizer: fmt::Debug + Send + Sync + 'static {
     /// Decides about an action.
     fn authorize<'a>(&'a self, attributes: Attributes<'a>) -> BoxFuture<'a, Decision>;
+
+    /// Says why the rules of a user, which a client may ask for, are not complete where this
+    /// authorizer decides; `None` if they are.
+    fn unlisted_rules(&self) -> Option<&'static str> {
+        Some("the authorizer of this server cannot list rules")
+    }
 }
 
 /// Allows everything.
@@ -57,11 +63,19 @@ impl Authorizer for AlwaysAllow {
     fn authorize<'a>(&'a self, _attributes: Attributes<'a>) -> BoxFuture<'a, Decision> {
         ready(Decision::Allow(String::new()))
     }
+
+    fn unlisted_rules(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 impl Authorizer for AlwaysDeny {
     fn authorize<'a>(&'a self, _attributes: Attributes<'a>) -> BoxFuture<'a, Decision> {
         ready(Decision::NoOpinion("Everything is forbidden.".to_owned()))
+    }
+
+    fn unlisted_rules(&self) -> Option<&'static str> {
+        None
     }
 }
 
@@ -79,16 +93,42 @@ impl Authorizer for PrivilegedGroups {
 impl Authorizer for Chain {
     fn authorize<'a>(&'a self, attributes: Attributes<'a>) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
-            let mut reasons = Vec::new();
+            let (mut reasons, mut errors) = (Vec::new(), Vec::new());
             for authorizer in &self.0 {
                 match authorizer.authorize(attributes).await {
-                    Decision::NoOpinion(reason) if reason.is_empty() => {}
                     Decision::NoOpinion(reason) => reasons.push(reason),
+                    Decision::Failed {
+                        denies: false,
+                        reason,
+                        error,
+                    } => {
+                        reasons.push(reason);
+                        errors.push(error);
+                    }
                     decided => return decided,
                 }
             }
-            Decision::NoOpinion(reasons.join("\n"))
+            reasons.retain(|it| !it.is_empty());
+            let reason = reasons.join("\n");
+            if errors.is_empty() {
+                return Decision::NoOpinion(reason);
+            }
+            Decision::Failed {
+                denies: false,
+                reason,
+                error: joined(errors),
+            }
         })
+    }
+}
+
+/// Joins errors as upstream: several are in brackets, each once.
+fn joined(mut errors: Vec<String>) -> String {
+    let mut seen = std::collections::BTreeSet::new();
+    errors.retain(|it| seen.insert(it.clone()));
+    match &errors[..] {
+        [only] => only.clone(),
+        several => format!("[{}]", several.join(", ")),
     }
 }
 
@@ -149,6 +189,24 @@ mod tests {
         let all = chain([say("one"), say(""), say("two")]);
         assert_eq!(decide(&all, &[]), say("one\ntwo"));
         assert!(!decide(&Chain::default(), &[]).is_allowed());
+    }
+
+    #[test]
+    fn a_failure_is_told_unless_another_allows_or_refuses() {
+        let fails = |denies| Decision::Failed {
+            denies,
+            reason: String::new(),
+            error: "out of reach".to_owned(),
+        };
+        let [allow, say] = [
+            Decision::Allow("a".into()),
+            Decision::NoOpinion("one".into()),
+        ];
+        assert_eq!(decide(&chain([fails(false), allow.clone()]), &[]), allow);
+        assert_eq!(decide(&chain([fails(true), allow]), &[]), fails(true));
+        let decided = decide(&chain([fails(false), say, fails(false)]), &[]);
+        assert_eq!((decided.reason(), decided.error()), ("one", "out of reach"));
+        assert!(!decided.is_allowed() && !decided.is_denied());
     }
 
     #[test]

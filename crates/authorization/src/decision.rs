@@ -11,6 +11,17 @@ pub enum Decision {
     Deny(String),
     /// The next authorizer decides; if there is none, the action is refused.
     NoOpinion(String),
+    /// It cannot be decided, for example because whoever decides is out of reach. If nobody allows
+    /// the action, the request fails with the error, which its client sees.
+    Failed {
+        /// Whether the action is refused, whatever others would say; else the next authorizer is
+        /// asked.
+        denies: bool,
+        /// The reasons of those who had no opinion; may be empty.
+        reason: String,
+        /// What failed.
+        error: String,
+    },
 }
 
 impl Decision {
@@ -22,7 +33,23 @@ impl Decision {
     /// Returns the reason.
     pub fn reason(&self) -> &str {
         match self {
-            Self::Allow(reason) | Self::Deny(reason) | Self::NoOpinion(reason) => reason,
+            Self::Allow(reason)
+            | Self::Deny(reason)
+            | Self::NoOpinion(reason)
+            | Self::Failed { reason, .. } => reason,
+        }
+    }
+
+    /// Reports whether the action is refused, whatever others would say.
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::Deny(_) | Self::Failed { denies: true, .. })
+    }
+
+    /// Returns what failed; empty for nothing.
+    pub fn error(&self) -> &str {
+        match self {
+            Self::Failed { error, .. } => error,
+            _ => "",
         }
     }
 }

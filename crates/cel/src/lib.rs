@@ -42,6 +42,7 @@ mod library;
 mod plan;
 mod program;
 mod regex;
+mod selects;
 mod signature;
 mod source;
 mod syntax;
@@ -59,5 +60,6 @@ pub use library::authorizer::{
     resource_check_type, resource_check_value,
 };
 pub use program::{Activation, Evaluated, Program};
+pub use selects::selects;
 pub use source::Location;
 pub use value::{Blob, Duration, Key, List, Map, Opaque, OpaqueValue, Text, Timestamp, Value};

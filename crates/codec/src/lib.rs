@@ -33,6 +33,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+pub mod config_file;
 pub mod envelope;
 mod format;
 mod go_float;

@@ -92,16 +92,24 @@ mod advertise;
 #[cfg(feature = "server")]
 mod audit_webhook;
 #[cfg(feature = "server")]
+mod authentication_file;
+#[cfg(feature = "server")]
+mod authorization_file;
+#[cfg(feature = "server")]
 mod encryption_file;
 #[cfg(feature = "server")]
 mod engine;
 #[cfg(feature = "server")]
 mod etcd_overrides;
+#[cfg(feature = "server")]
+mod followed_file;
 mod infer;
 #[cfg(feature = "server")]
 mod refusals;
 #[cfg(feature = "server")]
 mod regular_file;
+#[cfg(feature = "server")]
+mod remote_kubeconfig;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "server")]
@@ -142,14 +150,20 @@ pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
 pub use {
     kubist_admission as admission, kubist_apiserver as apiserver,
-    kubist_authorization as authorization, kubist_kinds as kinds, kubist_registry as registry,
-    kubist_storage as storage,
+    kubist_authentication as authentication, kubist_authorization as authorization,
+    kubist_kinds as kinds, kubist_registry as registry, kubist_storage as storage,
 };
 
 #[cfg(feature = "server")]
 pub use advertise::is_advertisable;
 #[cfg(feature = "server")]
 pub use audit_webhook::{AuditWebhook, AuditWebhookError};
+#[cfg(feature = "server")]
+pub use authentication_file::{AuthenticationFile, AuthenticationFileError};
+#[cfg(feature = "server")]
+pub use authorization_file::{
+    AuthorizationFile, AuthorizationFileError, AuthorizationModeError, authorization_modes,
+};
 #[cfg(feature = "server")]
 pub use encryption_file::EncryptionFile;
 #[cfg(feature = "server")]
@@ -162,9 +176,13 @@ pub use kubist_admission::{
     AdmissionConfiguration, AdmissionConfigurationError, PluginError, PluginSelection,
 };
 #[cfg(feature = "server")]
-pub use kubist_apiserver::{Authorization, AuthorizationMode};
+pub use kubist_apiserver::{
+    Anonymous, Authenticators, Authorization, AuthorizationMode, StaticToken,
+};
 #[cfg(feature = "server")]
 pub use regular_file::read_regular_file;
+#[cfg(feature = "server")]
+pub use remote_kubeconfig::{RemoteKubeconfigError, read_remote_kubeconfig};
 #[cfg(feature = "server")]
 pub use server::{Server, ServerError};
 #[cfg(feature = "server")]

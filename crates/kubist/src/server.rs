@@ -7,17 +7,19 @@
 //! process; clients of the next server notice, because its resource versions begin above all
 //! earlier ones. Several servers can share an etcd cluster.
 
+mod http_settings;
+mod own_clients;
+
+use self::http_settings::{announced, client_ca, settings_of_http};
+use self::own_clients::{client_of, transport_within};
 use crate::advertise;
 use crate::engine::{ApartEngine, Engine, EtcdError};
 use crate::refusals::log_refusals;
 use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
-use http::Uri;
 use kubist_admission::run_quotas;
-use kubist_apimachinery::{Status, Str};
-use kubist_apiserver::{
-    ApiServer, DynamicAdmission, InProcess, MASTERS_GROUP, RunningServer, StartError, StaticToken,
-};
+use kubist_apimachinery::Status;
+use kubist_apiserver::{ApiServer, DynamicAdmission, RunningServer, StartError};
 use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
@@ -27,9 +29,8 @@ use kubist_server_controllers::{
 };
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
-use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
+use kubist_transport::{ConfigError, Transport};
 use std::error::Error;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,8 +40,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Time limit for controllers to stop.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
-/// The administrator as the user of tokens; upstream's token files also have a uid.
-const ADMIN: &str = "kubernetes-admin";
 /// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
 const CLUSTER_NAME: &str = "kubist";
 
@@ -126,13 +125,21 @@ impl Server {
                 .keys
                 .fill(&mut http, config.data_dir.as_deref(), now)?;
         }
+        let client_authorities = http.client_authorities.clone();
         let api = ApiServer::bind(http, registry.clone()).await?;
+        if let Some(file) = config.authentication_file.clone() {
+            engine.spawn(file.follow(api.jwt_issuers()));
+        }
+        if let Some(file) = config.authorization_file.clone() {
+            engine.spawn(file.follow(config.authorization.clone()));
+        }
         let announcement = Announcement {
             address: config
                 .advertise_address
                 .or_else(|| api.address().and_then(advertise::address)),
             port: api.address().map_or(0, |it| it.port()),
-            client_ca: api.ca_pem(),
+            client_ca: client_ca(&api, &client_authorities),
+            proxies: config.authenticators.request_header.as_ref().map(announced),
         };
         let serves_namespaces = registry.storage("", "v1", "namespaces").is_some();
         let objects = registry.clone();
@@ -414,43 +421,6 @@ async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), Se
     Ok((store, apart))
 }
 
-/// Returns the settings of the HTTP server, which follows the stored webhooks and policies.
-fn settings_of_http(config: &ServerConfig, stored: DynamicAdmission) -> kubist_apiserver::Config {
-    let advertised = config.advertise_address.iter();
-    kubist_apiserver::Config {
-        listen: config.listen,
-        serving_names: advertised.map(ToString::to_string).collect(),
-        tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
-        authorization: config.authorization.clone(),
-        audit: config.audit.clone(),
-        admission: Some(stored),
-        anonymous_health: config.anonymous_health,
-        observer: config.observer.clone(),
-        seed: config.seed,
-        requests_max: config.requests_max,
-        mutating_requests_max: config.mutating_requests_max,
-        priority_and_fairness: config.priority_and_fairness,
-        connections_max: config.connections_max,
-        shutdown_delay: config.shutdown_delay,
-        watch_drain: config.watch_drain,
-        goaway_chance: config.goaway_chance,
-        ..kubist_apiserver::Config::default()
-    }
-}
-
-/// Returns a token of the administrator.
-fn admin_token(token: &str) -> StaticToken {
-    StaticToken {
-        token: token.to_owned(),
-        user: User {
-            name: Str::from(ADMIN),
-            uid: Str::from(ADMIN),
-            groups: vec![Str::from(MASTERS_GROUP)],
-            ..User::default()
-        },
-    }
-}
-
 /// The server continues without a failed controller, so the failure is logged.
 async fn watch_over<T, E: Error + 'static>(
     name: &'static str,
@@ -460,42 +430,4 @@ async fn watch_over<T, E: Error + 'static>(
         let error: &dyn Error = &error;
         tracing::error!(controller = name, error, "a controller ended");
     }
-}
-
-/// A transport whose bytes stay in the process.
-fn transport_within(own: InProcess, user_agent: Option<&str>) -> Result<Transport, ConfigError> {
-    let mut transport = kubist_transport::Config::new(Uri::from_static("http://in-process"));
-    transport.http_version = HttpVersion::Http2Only;
-    transport.accept_gzip = false;
-    if let Some(user_agent) = user_agent {
-        user_agent.clone_into(&mut transport.user_agent);
-    }
-    let connector = move |_: Endpoint| {
-        let own = own.clone();
-        async move { own.open().await.map_err(io::Error::other) }
-    };
-    Transport::with_connector(transport, connector)
-}
-
-fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Client, ConfigError> {
-    let Some(admin) = api.admin() else {
-        return Ok(Client::new(
-            transport_within(api.in_process(), None)?,
-            client,
-        ));
-    };
-    let server = api
-        .url()
-        .parse()
-        .map_err(|_| ConfigError::Server { server: api.url() })?;
-    let mut config = kubist_transport::Config::new(server);
-    config.tls.verify = Verify::Authorities(Pem::Data(api.ca_pem().into()));
-    config.tls.server_name = api.tls_server_name().map(str::to_owned);
-    config.tls.identity = Some(Identity {
-        certificate: Pem::Data(admin.certificate_pem.clone().into()),
-        key: Pem::Data(admin.key_pem.clone().into()),
-    });
-    // Both ends are this process, so compression would only cost.
-    config.accept_gzip = false;
-    Ok(Client::new(Transport::new(config)?, client))
 }

@@ -1,11 +1,16 @@
 //! `ServerConfig`: the configuration of a [`Server`](crate::Server).
 
+use crate::authentication_file::AuthenticationFile;
+use crate::authorization_file::AuthorizationFile;
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{ApartEngine, Engine, EtcdServers};
 use crate::server_keys::ServerKeys;
 use kubist_admission::{PluginSelection, Unprivileged};
 use kubist_apiserver::audit::Audit;
-use kubist_apiserver::{Authorization, DynamicAdmission, RequestObserver, Webhooks};
+use kubist_apiserver::{
+    Anonymous, Authenticators, Authorization, DynamicAdmission, RequestObserver, StaticToken,
+    Webhooks,
+};
 use kubist_kinds::BuiltIn;
 use kubist_registry::admission::AdmissionPlugin;
 use kubist_registry::storage::WatchCacheSizes;
@@ -30,6 +35,12 @@ pub struct ServerConfig {
     pub listen: Option<SocketAddr>,
     /// Bearer tokens of the administrator. Default: none.
     pub tokens: Vec<String>,
+    /// Bearer tokens of users. Default: none.
+    pub user_tokens: Vec<StaticToken>,
+    /// Who else is believed: issuers of tokens, proxies, webhooks, and authenticators of one's own
+    /// ([`RequestAuthenticator`](crate::apiserver::RequestAuthenticator) has an example). Default:
+    /// the service accounts that the server issues tokens for.
+    pub authenticators: Authenticators,
     /// The controllers to run. Default: [`Controller::USUAL`].
     pub controllers: BTreeSet<Controller>,
     /// Seed of uids, generated names and everything else that is chosen at random, for reproducible
@@ -129,8 +140,16 @@ pub struct ServerConfig {
     /// Whether Pods may have privileged containers, and processes of a Windows host. Default: yes;
     /// upstream's default is no.
     pub allow_privileged: bool,
-    /// Whether health checks and the version may be requested anonymously. Default: yes.
-    pub anonymous_health: bool,
+    /// Which requests without credentials are served. Default: all, and the authorization decides,
+    /// as upstream; where it allows everything, only health checks and the version.
+    pub anonymous: Anonymous,
+    /// The file that the issuers of JWTs in `authenticators` were read from, to be followed. Default:
+    /// none; they are fixed.
+    pub authentication_file: Option<AuthenticationFile>,
+    /// The file that the modes of `authorization`, which are then
+    /// [replaceable](Authorization::replaceable), were read from, to be followed. Default: none; they
+    /// are fixed.
+    pub authorization_file: Option<AuthorizationFile>,
     /// Limit of read-only requests in flight; system users may have as many again, and further
     /// requests get 429. 0: no limit. Default: 400.
     pub requests_max: usize,
@@ -157,6 +176,8 @@ impl Default for ServerConfig {
         Self {
             listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             tokens: Vec::new(),
+            user_tokens: Vec::new(),
+            authenticators: Authenticators::default(),
             controllers: Controller::USUAL.into(),
             seed: None,
             clock: Arc::new(SystemClock),
@@ -179,7 +200,9 @@ impl Default for ServerConfig {
             admission_plugins: PluginSelection::default(),
             admission: Vec::new(),
             allow_privileged: true,
-            anonymous_health: true,
+            anonymous: Anonymous::default(),
+            authentication_file: None,
+            authorization_file: None,
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
             priority_and_fairness: false,

@@ -85,7 +85,7 @@ pub use storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
 pub use store::GroupRules;
 pub use store::action::{Action, ActionCall, Created};
 pub use store::admission;
-pub use store::announcement::Announcement;
+pub use store::announcement::{AnnouncedProxies, Announcement};
 pub use store::clock::{SystemClock, WallClock};
 pub use store::create::{remove_duplicate_owners, remove_patched_duplicate_owners};
 pub use store::creation_guards::namespace_terminating;

@@ -124,6 +124,10 @@ impl AuditedCall {
         } else {
             "forbid"
         };
+        if !decision.is_allowed() && !decision.error().is_empty() {
+            self.annotate(REASON, "internal error");
+            return;
+        }
         self.annotate(DECISION, said);
         self.annotate(REASON, decision.reason());
     }

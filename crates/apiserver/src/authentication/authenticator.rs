@@ -1,26 +1,35 @@
 //! `Authenticator`: identifies the user of a request.
 //!
-//! By client certificate of a trusted authority (the common name is the user, the organizations are
-//! the groups), by static bearer token, or by service account token. One valid credential is
-//! sufficient. A request with none gets 401. It does not decide what a user may do. The order in
-//! which credentials are tried is that of `Service::user` in `server/service/authenticate.rs`.
+//! One valid credential is sufficient: refused ones beside it do not matter. Credentials are tried
+//! in upstream's order, those that are judged here before those that others are asked about; the
+//! documentation of [`Authenticator::authenticate`] has it. It does not decide what a user may do.
 
-use crate::authentication::certificates::valid_within;
-use crate::authentication::token_issuer::{Claims, ISSUER, TokenIssuer};
+use crate::authentication::anonymous::Anonymous;
+use crate::authentication::authenticators::Authenticators;
+use crate::authentication::bearer;
+use crate::authentication::jwt_issuers::JwtIssuers;
+use crate::authentication::peer::Peer;
+use crate::authentication::refusal::Refusal;
+use crate::authentication::request_authenticator::{
+    Authenticated, Authentication, Credentials, RequestAuthenticator,
+};
+use crate::authentication::request_header::RequestHeaderAuthenticator;
+use crate::authentication::service_accounts;
+use crate::authentication::static_tokens::StaticTokens;
+use crate::authentication::token_issuer::TokenIssuer;
+use crate::authentication::token_webhook::TokenWebhook;
+use crate::remote::RemoteError;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
-use kubist_apimachinery::{Status, Str};
+use kubist_api::core::v1::Secret;
+use kubist_apimachinery::{Status, Str, Time};
+use kubist_authentication::{BootstrapToken, aggregate};
 pub use kubist_authorization::MASTERS_GROUP;
-use kubist_registry::User;
-use ring::digest;
+use kubist_registry::{Registry, RequestContext, User};
 use rustls::server::danger::ClientCertVerifier;
-use rustls_pki_types::{CertificateDer, UnixTime};
-use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
-use std::ops::RangeInclusive;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-use x509_parser::prelude::{FromDer, X509Certificate};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 /// The group of all authenticated users.
 pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
@@ -31,6 +40,7 @@ pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
 
 /// The key in the user's extra fields that identifies the credential.
 pub(crate) const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
+pub(crate) const INVALID_TOKEN: &str = "invalid bearer token";
 
 /// A static bearer token and its user.
 #[derive(Clone)]
@@ -51,72 +61,102 @@ impl fmt::Debug for StaticToken {
     }
 }
 
-/// The identity that a connection provides.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Peer {
-    /// TLS without a client certificate, or no TLS.
-    #[default]
-    Unknown,
-    /// The client's certificate chain; the client has proved that it owns the key.
-    Certificates(Arc<Chain>),
-    /// An in-process connection of this user.
-    Trusted(Arc<User>),
+/// Why an authenticator cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AuthenticatorError {
+    #[error("the authorities of proxies cannot be used")]
+    RequestHeader(#[source] rustls::Error),
+    #[error("{0}")]
+    Remote(RemoteError),
 }
 
-impl Peer {
-    /// Reports whether a request has credentials, valid or not.
-    pub(crate) fn has_credentials(&self, headers: &HeaderMap) -> bool {
-        let header = headers.get(AUTHORIZATION);
-        let token = header.and_then(|header| bearer(header.to_str().ok()?));
-        token.is_some() || !matches!(self, Self::Unknown)
-    }
+/// A request whose user is to be found.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) peer: &'a Peer,
+    pub(crate) headers: &'a HeaderMap,
+    /// Empty for the request that a token review stands for.
+    pub(crate) path: &'a str,
+    /// The wanted audiences.
+    pub(crate) audiences: &'a [Str],
+    pub(crate) cx: &'a RequestContext,
+    pub(crate) registry: &'a Registry,
 }
 
-/// The certificate chain of a connection. It is verified with the first request, which is
-/// expensive; afterwards only its validity period is checked.
+/// Why nobody is known to send a request.
 #[derive(Debug)]
-pub(crate) struct Chain {
-    certificates: Vec<CertificateDer<'static>>,
-    verified: OnceLock<Verified>,
-}
-
-#[derive(Debug)]
-struct Verified {
-    user: User,
-    /// The validity of the whole chain, in seconds since the Unix epoch.
-    valid: RangeInclusive<u64>,
-}
-
-impl Chain {
-    /// A chain that is not verified yet.
-    pub(crate) fn new(certificates: Vec<CertificateDer<'static>>) -> Self {
-        Self {
-            certificates,
-            verified: OnceLock::new(),
-        }
-    }
+pub(crate) enum Failure {
+    /// No credential is good; the texts are for the log and for token reviews.
+    Unauthorized(String),
+    /// A credential cannot be judged now.
+    Unavailable(Box<Status>),
+    /// There are no credentials.
+    None,
 }
 
 /// Authenticates requests.
 #[derive(Debug)]
 pub(crate) struct Authenticator {
-    tokens: Vec<StaticToken>,
+    tokens: StaticTokens,
     /// `None` if no connection has certificates.
     verifier: Option<Arc<dyn ClientCertVerifier>>,
     issuer: TokenIssuer,
+    bootstrap_tokens: bool,
+    proxy: Option<RequestHeaderAuthenticator>,
+    jwt: JwtIssuers,
+    others: Vec<Arc<dyn RequestAuthenticator>>,
+    webhook: Option<TokenWebhook>,
+}
+
+/// What was refused until somebody is found.
+#[derive(Debug, Default)]
+struct Refused {
+    why: Vec<String>,
+    unavailable: Option<Box<Status>>,
+}
+
+impl Refused {
+    fn push(&mut self, refusal: Refusal) {
+        match refusal {
+            Refusal::NotGood(why) => self.why.push(why),
+            Refusal::Unknown(status) => self.unavailable = Some(status),
+        }
+    }
+
+    /// Returns what an authenticator found, or keeps why it found nothing.
+    fn found<T>(&mut self, found: Result<Option<T>, Refusal>) -> Option<T> {
+        found.unwrap_or_else(|refusal| {
+            self.push(refusal);
+            None
+        })
+    }
 }
 
 impl Authenticator {
+    /// # Errors
+    /// Something of the configuration cannot be used.
     pub(crate) fn new(
-        tokens: Vec<StaticToken>,
+        tokens: &[StaticToken],
         verifier: Option<Arc<dyn ClientCertVerifier>>,
         issuer: TokenIssuer,
-    ) -> Self {
-        Self {
-            tokens,
+        config: &Authenticators,
+    ) -> Result<Self, AuthenticatorError> {
+        let proxy = config.request_header.as_ref();
+        let proxy = proxy.map(RequestHeaderAuthenticator::new).transpose();
+        let webhook = config.token_webhook.as_ref();
+        Ok(Self {
+            tokens: StaticTokens::new(tokens),
             verifier,
             issuer,
-        }
+            bootstrap_tokens: config.bootstrap_tokens,
+            proxy: proxy.map_err(AuthenticatorError::RequestHeader)?,
+            jwt: JwtIssuers::new(&config.jwt).map_err(AuthenticatorError::Remote)?,
+            others: config.others.clone(),
+            webhook: webhook
+                .map(TokenWebhook::new)
+                .transpose()
+                .map_err(AuthenticatorError::Remote)?,
+        })
     }
 
     /// Returns the issuer of service account tokens.
@@ -124,269 +164,200 @@ impl Authenticator {
         &self.issuer
     }
 
-    /// Returns the claims of a service account token that is valid for this server.
-    pub(crate) fn service_account(&self, headers: &HeaderMap, now: Duration) -> Option<Claims> {
-        let token = headers.get(AUTHORIZATION)?.to_str().ok().and_then(bearer)?;
-        let claims = self.issuer.verify(token, now)?;
-        claims
-            .audiences
-            .iter()
-            .any(|it| it == ISSUER)
-            .then_some(claims)
+    /// Returns the issuers of JWTs.
+    pub(crate) fn jwt_issuers(&self) -> &JwtIssuers {
+        &self.jwt
     }
 
-    /// Returns the user of the client certificate, of the static token or, without an
-    /// `Authorization` header, of the in-process stream; otherwise 401. These are the first three
-    /// steps of `Service::user`. `now` is the time since the Unix epoch.
-    pub(crate) fn authenticate(
-        &self,
-        peer: &Peer,
-        headers: &HeaderMap,
-        now: Duration,
-    ) -> Result<User, Status> {
-        // As upstream, one valid credential is sufficient: a certificate of an unknown authority
-        // does not invalidate a token.
-        if let Ok(Some(user)) = self.by_certificate(peer, now) {
-            return Ok(user);
+    /// Returns the user of a request. The first of these that knows it decides:
+    ///
+    /// 1. the headers of a proxy, if the certificate is that of one;
+    /// 2. the client certificate;
+    /// 3. the user of an in-process stream, for a request without an `Authorization` header;
+    /// 4. the bearer token: a static one, one of a service account, a bootstrap token, or a JWT;
+    /// 5. the authenticators of the configuration;
+    /// 6. the webhook, about the bearer token.
+    ///
+    /// Whether a request may be anonymous is decided by the caller, for those with no credentials.
+    pub(crate) async fn authenticate(&self, asked: &Asked<'_>) -> Result<Authenticated, Failure> {
+        let mut refused = Refused::default();
+        if let Some(user) = self.by_connection(asked, &mut refused) {
+            return Ok(authenticated(user));
         }
-        let Some(header) = headers.get(AUTHORIZATION) else {
-            return match peer {
-                Peer::Trusted(user) => Ok(User::clone(user)),
-                _ => Err(Status::unauthorized()),
-            };
-        };
-        let token = header.to_str().ok().and_then(bearer);
-        let token = token.ok_or_else(Status::unauthorized)?;
-        self.by_token(token).ok_or_else(Status::unauthorized)
-    }
-
-    /// Returns the user of a static token.
-    pub(crate) fn by_token(&self, token: &str) -> Option<User> {
-        // All tokens are compared in full, so that the timing reveals nothing about them.
-        let matching = self.tokens.iter().fold(None, |found, it| {
-            if constant_time_eq(it.token.as_bytes(), token.as_bytes()) {
-                Some(&it.user)
-            } else {
-                found
+        let token = bearer::token(asked.headers);
+        if let Some(token) = token
+            && let Some(user) = self.by_token(token, asked, &mut refused).await
+        {
+            return Ok(authenticated(user));
+        }
+        if let Some(user) = self.by_others(token, asked, &mut refused).await {
+            return Ok(authenticated(user));
+        }
+        if let (Some(token), Some(webhook)) = (token, &self.webhook) {
+            let audiences = self.issuer.audiences();
+            let found = webhook.authenticate(token, audiences, asked).await;
+            if let Some(user) = refused.found(found) {
+                return Ok(authenticated(user));
             }
-        })?;
-        Some(authenticated(matching.clone()))
+        }
+        if let Some(status) = refused.unavailable {
+            return Err(Failure::Unavailable(status));
+        }
+        // As upstream, whose own tokens are compared first.
+        if token.is_some() {
+            refused.why.insert(0, INVALID_TOKEN.to_owned());
+        }
+        Err(match &refused.why[..] {
+            [] => Failure::None,
+            why => Failure::Unauthorized(aggregate(why)),
+        })
     }
 
-    fn by_certificate(&self, peer: &Peer, now: Duration) -> Result<Option<User>, Status> {
-        let Peer::Certificates(chain) = peer else {
-            return Ok(None);
-        };
-        let known = chain.verified.get();
-        if let Some(known) = known.filter(|it| it.valid.contains(&now.as_secs())) {
-            return Ok(Some(known.user.clone()));
+    /// The user whom the connection identifies, or a proxy at its other end.
+    fn by_connection(&self, asked: &Asked<'_>, refused: &mut Refused) -> Option<Authenticated> {
+        let now = asked.cx.received;
+        if let Some(proxy) = &self.proxy
+            && let Some(audiences) = self.implicit(asked)
+        {
+            let user = proxy.user(asked.peer, asked.headers, now);
+            let user = refused.found(user.map_err(Refusal::NotGood));
+            if let Some(user) = user {
+                return Some(Authenticated { user, audiences });
+            }
         }
-        let Some((end_entity, intermediates)) = chain.certificates.split_first() else {
-            return Ok(None);
+        let user = match (asked.peer, &self.verifier) {
+            (Peer::Certificates(chain), Some(verifier)) => {
+                let user = chain.user(&**verifier, now);
+                refused.found(user.map_err(Refusal::NotGood))
+            }
+            (Peer::Certificates(_), None) => {
+                refused.push(Refusal::not_good("this server trusts no certificates"));
+                None
+            }
+            (Peer::Trusted(user), _) if !asked.headers.contains_key(AUTHORIZATION) => {
+                Some(User::clone(user))
+            }
+            _ => None,
         };
-        let verifier = self.verifier.as_ref().ok_or_else(Status::unauthorized)?;
-        verifier
-            .verify_client_cert(end_entity, intermediates, UnixTime::since_unix_epoch(now))
-            .map_err(|_| Status::unauthorized())?;
-        let user = certificate_user(end_entity).ok_or_else(Status::unauthorized)?;
-        if let Some(valid) = valid_within(&chain.certificates) {
-            let user = user.clone();
-            // A concurrent request may have stored the same result.
-            drop(chain.verified.set(Verified { user, valid }));
+        user.map(Authenticated::for_this_server)
+    }
+
+    /// The user of a token, as far as it is judged here, or by the keys of its issuer.
+    async fn by_token(
+        &self,
+        token: &str,
+        asked: &Asked<'_>,
+        refused: &mut Refused,
+    ) -> Option<Authenticated> {
+        let implicit = self.implicit(asked);
+        if let (Some(audiences), Some(user)) = (&implicit, self.tokens.user(token)) {
+            return Some(Authenticated {
+                user: user.clone(),
+                audiences: audiences.clone(),
+            });
         }
-        Ok(Some(user))
+        let account = service_accounts::authenticate(&self.issuer, token, asked).await;
+        if let Some(account) = refused.found(account) {
+            return Some(account);
+        }
+        let audiences = implicit?;
+        if self.bootstrap_tokens {
+            let found = bootstrap_user(token, asked).await;
+            if let Some(user) = refused.found(found) {
+                return Some(Authenticated { user, audiences });
+            }
+        }
+        let user = refused.found(self.jwt.authenticate(token, asked).await)?;
+        Some(Authenticated { user, audiences })
+    }
+
+    async fn by_others(
+        &self,
+        token: Option<&str>,
+        asked: &Asked<'_>,
+        refused: &mut Refused,
+    ) -> Option<Authenticated> {
+        let credentials = Credentials {
+            token,
+            headers: asked.headers,
+            certificates: asked.peer.certificates(),
+            path: asked.path,
+            audiences: asked.audiences,
+            now: asked.cx.received,
+        };
+        for other in &self.others {
+            match other.authenticate(&credentials).await {
+                Authentication::NoOpinion => {}
+                Authentication::Refused(why) => refused.push(Refusal::NotGood(why)),
+                Authentication::User(mut user) => {
+                    if user.audiences.is_empty() {
+                        match self.implicit(asked) {
+                            Some(audiences) => user.audiences = audiences,
+                            None => continue,
+                        }
+                    }
+                    if asked.audiences.iter().any(|it| user.audiences.contains(it)) {
+                        return Some(user);
+                    }
+                    let why = "unable to match the audience";
+                    refused.push(Refusal::not_good(why));
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns those of the wanted audiences that are this server's; `None` if none is. Credentials
+    /// that know of no audience are for this server.
+    fn implicit(&self, asked: &Asked<'_>) -> Option<Vec<Str>> {
+        let own = self.issuer.audiences();
+        let both = asked.audiences.iter().filter(|it| own.contains(it));
+        let both: Vec<Str> = both.cloned().collect();
+        (!both.is_empty()).then_some(both)
     }
 }
 
-/// Returns the token of a header; what follows it is ignored, as upstream.
-fn bearer(header: &str) -> Option<&str> {
-    let mut words = header.trim().split(' ');
-    let scheme = words.next()?;
-    let token = words.next()?;
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
-}
-
-/// Reports whether extra spaces before the token make a header invalid.
-pub(crate) fn has_extra_space(headers: &HeaderMap) -> bool {
-    let header = headers.get(AUTHORIZATION).map(|it| it.to_str());
-    let Some(Ok(header)) = header else {
-        return false;
+async fn bootstrap_user(token: &str, asked: &Asked<'_>) -> Result<Option<User>, Refusal> {
+    let Some(token) = BootstrapToken::parse(token) else {
+        return Ok(None);
     };
-    let mut words = header.trim().split(' ');
-    let scheme = words.next().unwrap_or_default();
-    scheme.eq_ignore_ascii_case("bearer") && words.next() == Some("") && words.next().is_some()
+    let (namespace, name) = (BootstrapToken::NAMESPACE, token.secret_name());
+    let lookup = asked.registry.lookup();
+    let found = lookup.get("", "secrets", namespace, &name).await?;
+    let secret = found.as_ref().and_then(|it| {
+        let object: &dyn Any = &**it;
+        object.downcast_ref::<Secret>()
+    });
+    let seconds = i64::try_from(asked.cx.received.as_secs()).unwrap_or(i64::MAX);
+    let now = Time::from_unix(seconds);
+    Ok(secret.and_then(|it| token.user(it, now)))
 }
 
-/// Compares in constant time.
-fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
-    left.len() == right.len()
-        && left
-            .iter()
-            .zip(right)
-            .fold(0, |difference, (left, right)| difference | (left ^ right))
-            == 0
-}
-
-/// Adds the group of all authenticated users.
-pub(crate) fn authenticated(mut user: User) -> User {
-    let group = Str::from(AUTHENTICATED_GROUP);
-    if !user.groups.contains(&group) {
-        user.groups.push(group);
+/// Adds the group of all authenticated users, unless the user is known not to be one.
+pub(crate) fn authenticated_user(mut user: User) -> User {
+    let is_settled = *user.name == *ANONYMOUS_USER
+        || user.is_in(AUTHENTICATED_GROUP)
+        || user.is_in(UNAUTHENTICATED_GROUP);
+    if !is_settled {
+        user.groups.push(AUTHENTICATED_GROUP.into());
     }
     user
 }
 
-/// Returns the user that a certificate names.
-fn certificate_user(certificate: &CertificateDer<'_>) -> Option<User> {
-    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
-    let subject = parsed.subject();
-    let name = subject.iter_common_name().next()?.as_str().ok()?;
-    if name.is_empty() {
-        return None;
+fn authenticated(found: Authenticated) -> Authenticated {
+    Authenticated {
+        user: authenticated_user(found.user),
+        ..found
     }
-    let groups = subject.iter_organization();
-    let groups = groups.filter_map(|group| group.as_str().ok().map(Str::from));
-    let fingerprint = digest::digest(&digest::SHA256, certificate);
-    let mut credential = "X509SHA256=".to_owned();
-    for byte in fingerprint.as_ref() {
-        // Writing to a string cannot fail.
-        let _ = write!(credential, "{byte:02x}");
+}
+
+/// The user of a request without credentials.
+pub(crate) fn anonymous(asked: &Asked<'_>) -> Authenticated {
+    Authenticated {
+        user: Anonymous::user(),
+        audiences: asked.audiences.to_vec(),
     }
-    Some(authenticated(User {
-        name: name.into(),
-        uid: Str::default(),
-        groups: groups.collect(),
-        extra: BTreeMap::from([(CREDENTIAL_ID.into(), vec![credential.into()])]),
-    }))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::authentication::certificates::CertificateAuthority;
-    use crate::authentication::client_certificates::chain_verifier;
-    use crate::authentication::token_keys::TokenKeys;
-
-    const NOW: Duration = Duration::from_secs(1_800_000_000);
-
-    fn authenticator(authority: &CertificateAuthority) -> Authenticator {
-        let user = User {
-            name: "alice".into(),
-            groups: vec!["admins".into()],
-            ..User::default()
-        };
-        let token = StaticToken {
-            token: "secret".to_owned(),
-            user,
-        };
-        let verifier = chain_verifier([authority.certificate()]).expect("it is a certificate");
-        let keys = TokenKeys::new().expect("keys can be made");
-        let issuer = TokenIssuer::new(Some(Arc::new(keys)));
-        Authenticator::new(vec![token], Some(verifier), issuer)
-    }
-
-    fn header(value: &'static str) -> HeaderMap {
-        let value = http::HeaderValue::from_static(value);
-        HeaderMap::from_iter([(AUTHORIZATION, value)])
-    }
-
-    #[test]
-    fn tokens_name_their_user_and_anything_else_is_unauthorized() {
-        let authority = CertificateAuthority::new("test").expect("keys can be made");
-        let it = authenticator(&authority);
-        let ask = |value| {
-            it.authenticate(&Peer::Unknown, &header(value), NOW)
-                .map_err(|status| status.code)
-        };
-        let user = ask("Bearer secret").expect("it is alice's token");
-        assert_eq!(user.name, "alice");
-        assert_eq!(user.groups, ["admins", AUTHENTICATED_GROUP]);
-        for wrong in ["Bearer secre", "Bearer secret2", "Basic eDp5", "Bearer", ""] {
-            assert_eq!(ask(wrong), Err(401), "{wrong:?}");
-        }
-        let none = it.authenticate(&Peer::Unknown, &HeaderMap::new(), NOW);
-        assert_eq!(none, Err(Status::unauthorized()));
-    }
-
-    #[test]
-    fn certificates_of_the_own_authority_name_user_and_group() {
-        let authority = CertificateAuthority::new("test").expect("keys can be made");
-        let it = authenticator(&authority);
-        let ask = |authority: &CertificateAuthority| {
-            let identity = authority
-                .client_identity("admin", Some(MASTERS_GROUP))
-                .expect("keys can be made");
-            let chain = Chain::new(vec![identity.certificate()]);
-            it.authenticate(&Peer::Certificates(Arc::new(chain)), &HeaderMap::new(), NOW)
-        };
-        let user = ask(&authority).expect("it is signed by the authority");
-        assert_eq!(user.name, "admin");
-        assert_eq!(user.groups, [MASTERS_GROUP, AUTHENTICATED_GROUP]);
-        let credential = user.extra[CREDENTIAL_ID][0].strip_prefix("X509SHA256=");
-        assert_eq!(credential.map(str::len), Some(64));
-        let stranger = CertificateAuthority::new("test").expect("keys can be made");
-        assert_eq!(ask(&stranger), Err(Status::unauthorized()));
-    }
-
-    #[test]
-    fn a_right_token_is_enough_beside_a_wrong_certificate() {
-        let authority = CertificateAuthority::new("test").expect("keys can be made");
-        let it = authenticator(&authority);
-        let stranger = CertificateAuthority::new("test").expect("keys can be made");
-        let ask = |authority: &CertificateAuthority, token| {
-            let identity = authority
-                .client_identity("admin", None)
-                .expect("keys can be made");
-            let chain = Chain::new(vec![identity.certificate()]);
-            let user = it.authenticate(&Peer::Certificates(Arc::new(chain)), &header(token), NOW);
-            user.map(|user| user.name).map_err(|status| status.code)
-        };
-        assert_eq!(ask(&stranger, "Bearer secret"), Ok("alice".into()));
-        assert_eq!(ask(&stranger, "Bearer wrong"), Err(401));
-        assert_eq!(ask(&authority, "Bearer wrong"), Ok("admin".into()));
-    }
-
-    #[test]
-    fn an_extra_space_before_the_token_is_detected() {
-        for (value, expected) in [
-            ("Bearer  secret", true),
-            ("bearer   secret", true),
-            ("Bearer secret", false),
-            ("Bearer secret ", false),
-            ("Bearer ", false),
-            ("Basic  x", false),
-            ("", false),
-        ] {
-            assert_eq!(has_extra_space(&header(value)), expected, "{value:?}");
-        }
-    }
-
-    #[test]
-    fn a_verified_chain_is_not_verified_again_until_it_runs_out() {
-        let authority = CertificateAuthority::new("test").expect("keys can be made");
-        let identity = authority
-            .client_identity("admin", None)
-            .expect("keys can be made");
-        let chain = Arc::new(Chain::new(vec![identity.certificate()]));
-        let peer = Peer::Certificates(Arc::clone(&chain));
-        let ask = |it: &Authenticator, now| {
-            let user = it.authenticate(&peer, &HeaderMap::new(), now);
-            user.map(|user| user.name).map_err(|status| status.code)
-        };
-        let stranger = CertificateAuthority::new("test").expect("keys can be made");
-        let (it, stranger) = (authenticator(&authority), authenticator(&stranger));
-        assert_eq!(ask(&stranger, NOW), Err(401), "nothing is remembered yet");
-        assert_eq!(ask(&it, NOW), Ok("admin".into()));
-        // A verifier that would refuse the chain shows that it is not called.
-        assert_eq!(ask(&stranger, NOW), Ok("admin".into()));
-        let valid = &chain.verified.get().expect("it was verified").valid;
-        let (last, after) = (*valid.end(), valid.end() + 1);
-        assert_eq!(
-            ask(&stranger, Duration::from_secs(last)),
-            Ok("admin".into())
-        );
-        assert_eq!(ask(&it, Duration::from_secs(after)), Err(401));
-        let before = Duration::from_secs(valid.start() - 1);
-        assert_eq!(ask(&it, before), Err(401));
-    }
-}
+mod tests;

@@ -1,21 +1,27 @@
 //! `TokenIssuer`: signs and verifies service account tokens.
 //!
 //! They are JSON Web Tokens, signed with one of [`TokenKeys`]. It verifies the signature, the
-//! issuer and the validity period; whether the account still exists is checked by the caller.
+//! issuer and the validity period; whether the account still exists is checked by the caller. The
+//! older tokens, which are kept in Secrets, are issued by upstream's controller with the same keys
+//! and only verified here.
 
+use crate::authentication::authenticators::ServiceAccounts;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize};
+use kubist_apimachinery::Str;
+use kubist_authentication::{CompactJwt, untrusted_issuer};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The issuer of the tokens, and the audience of this server: the address of the API server within
-/// a cluster, as upstream's installers choose it.
+/// The default issuer of the tokens, and the default audience of this server: the address of the
+/// API server within a cluster, as upstream's installers choose it.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
-/// Maximum length of a token.
-const TOKEN_BYTES_MAX: usize = 64 << 10;
+/// The issuer of the tokens in Secrets, as upstream.
+const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
 
 /// Tolerated clock difference, as upstream.
 const LEEWAY_SECONDS: u64 = 60;
@@ -23,48 +29,74 @@ const LEEWAY_SECONDS: u64 = 60;
 /// Signs tokens, and verifies those of servers with the same keys.
 pub(crate) struct TokenIssuer {
     keys: OnceLock<Arc<TokenKeys>>,
+    /// At least one; the first signs.
+    issuers: Vec<String>,
+    audiences: Vec<Str>,
+    lookup: bool,
+    jwks_uri: Option<String>,
 }
 
-/// The header of a token.
-#[derive(Deserialize)]
-struct Header {
-    #[serde(rename = "alg")]
-    algorithm: String,
-    #[serde(default, rename = "kid")]
-    key: Option<String>,
+/// The verified claims of a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verified {
+    /// Those of a token of a `TokenRequest`.
+    Bound(Box<Claims>),
+    /// Those of a token in a Secret.
+    Legacy(LegacyClaims),
 }
 
 /// The claims of a token, with upstream's names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claims {
     /// The audiences.
-    #[serde(rename = "aud")]
+    #[serde(rename = "aud", default, deserialize_with = "one_or_many")]
     pub(crate) audiences: Vec<String>,
-    /// Expiration, in seconds since the Unix epoch.
-    #[serde(rename = "exp")]
+    /// Expiration, in seconds since the Unix epoch. As upstream, a token without it stays good.
+    #[serde(rename = "exp", default = "never")]
     pub(crate) expires: u64,
     /// When it was issued.
-    #[serde(rename = "iat")]
+    #[serde(rename = "iat", default)]
     pub(crate) issued: u64,
     /// The issuer.
     #[serde(rename = "iss")]
     pub(crate) issuer: String,
-    /// The id of the token.
-    #[serde(rename = "jti")]
+    /// The id of the token; may be empty.
+    #[serde(rename = "jti", default)]
     pub(crate) id: String,
     /// The account, and the object that it is bound to.
-    #[serde(rename = "kubernetes.io")]
+    #[serde(rename = "kubernetes.io", default)]
     pub(crate) account: Account,
     /// Start of its validity.
-    #[serde(rename = "nbf")]
+    #[serde(rename = "nbf", default)]
     pub(crate) not_before: u64,
     /// The user name.
+    #[serde(rename = "sub", default)]
+    pub(crate) subject: String,
+}
+
+fn never() -> u64 {
+    u64::MAX
+}
+
+/// The claims of a token in a Secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct LegacyClaims {
     #[serde(rename = "sub")]
     pub(crate) subject: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/namespace")]
+    pub(crate) namespace: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/secret.name")]
+    pub(crate) secret: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/service-account.name")]
+    pub(crate) name: String,
+    #[serde(rename = "kubernetes.io/serviceaccount/service-account.uid")]
+    pub(crate) uid: String,
 }
 
 /// A service account, and the object that its token is bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Account {
     /// The namespace of the account and of the Pod or the Secret.
     pub(crate) namespace: String,
@@ -80,18 +112,48 @@ pub(crate) struct Account {
 
 /// A reference to one incarnation of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Reference {
     pub(crate) name: String,
-    #[serde(default)]
     pub(crate) uid: String,
 }
 
 impl TokenIssuer {
-    /// Without `keys`, a key is created when it is first needed.
-    pub(crate) fn new(keys: Option<Arc<TokenKeys>>) -> Self {
+    /// Without `keys`, a key is created when it is first needed. Without issuers, the default one
+    /// is used.
+    pub(crate) fn new(keys: Option<Arc<TokenKeys>>, config: &ServiceAccounts) -> Self {
+        let mut issuers = config.issuers.clone();
+        if issuers.is_empty() {
+            issuers.push(ISSUER.to_owned());
+        }
+        let audiences = config.api_audiences.as_ref().unwrap_or(&issuers);
         Self {
             keys: keys.map_or_else(OnceLock::new, OnceLock::from),
+            audiences: audiences.iter().map(Str::from).collect(),
+            issuers,
+            lookup: config.lookup,
+            jwks_uri: config.jwks_uri.clone(),
         }
+    }
+
+    /// Returns the name of the issuer of new tokens.
+    pub(crate) fn name(&self) -> &str {
+        self.issuers.first().map_or(ISSUER, String::as_str)
+    }
+
+    /// Returns the audiences of this server.
+    pub(crate) fn audiences(&self) -> &[Str] {
+        &self.audiences
+    }
+
+    /// Reports whether the objects of tokens in Secrets are looked up.
+    pub(crate) fn looks_up(&self) -> bool {
+        self.lookup
+    }
+
+    /// Returns where the keys are said to be, if not at this server's address.
+    pub(crate) fn jwks_uri(&self) -> Option<&str> {
+        self.jwks_uri.as_deref()
     }
 
     /// Returns the keys.
@@ -118,40 +180,84 @@ impl TokenIssuer {
         Some(token)
     }
 
-    /// Returns the claims of a token of this issuer that is valid at `now`, since the Unix epoch.
-    pub(crate) fn verify(&self, token: &str, now: Duration) -> Option<Claims> {
-        if token.len() > TOKEN_BYTES_MAX {
-            return None;
+    /// Returns the claims of a token that is valid at `now`, since the Unix epoch; `None` if it is
+    /// not one of these issuers.
+    ///
+    /// # Errors
+    /// Why the token is not good, in upstream's words.
+    pub(crate) fn verify(&self, token: &str, now: Duration) -> Result<Option<Verified>, String> {
+        let Some(issuer) = untrusted_issuer(token) else {
+            return Ok(None);
+        };
+        let is_legacy = issuer == LEGACY_ISSUER;
+        if !is_legacy && !self.issuers.contains(&issuer) {
+            return Ok(None);
         }
-        let (signed, signature) = token.rsplit_once('.')?;
-        let (header, claims) = signed.split_once('.')?;
-        let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
-        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        let Header { algorithm, key } = &header;
-        let (key, message) = (key.as_deref(), signed.as_bytes());
+        let Ok(jwt) = CompactJwt::parse(token) else {
+            return Ok(None);
+        };
         // Without keys, nothing was signed.
-        let keys = self.keys.get()?;
-        if !keys.verify(algorithm, key, message, &signature) {
-            return None;
+        let keys = self.keys.get();
+        let keys = keys.filter(|it| it.has(&jwt.key_id));
+        let keys = keys.ok_or("invalid signature, no keys found")?;
+        let key = Some(&*jwt.key_id).filter(|it| !it.is_empty());
+        if !keys.verify(&jwt.algorithm, key, jwt.signed(), jwt.signature()) {
+            return Err("go-jose/go-jose: error in cryptographic primitive".to_owned());
         }
-        let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
-        let now = now.as_secs();
-        let begun = claims.not_before <= now.saturating_add(LEEWAY_SECONDS);
-        let ended = claims.expires.saturating_add(LEEWAY_SECONDS) <= now;
-        (claims.issuer == ISSUER && begun && !ended).then_some(claims)
+        let claims = Value::Object(jwt.claims().map_err(|error| error.to_string())?);
+        let malformed = |error: serde_json::Error| format!("json: {error}");
+        if is_legacy {
+            let claims = serde_json::from_value(claims).map_err(malformed)?;
+            return Ok(Some(Verified::Legacy(claims)));
+        }
+        let claims: Claims = serde_json::from_value(claims).map_err(malformed)?;
+        check_times(&claims, now.as_secs())?;
+        Ok(Some(Verified::Bound(Box::new(claims))))
     }
+}
+
+fn check_times(claims: &Claims, now: u64) -> Result<(), String> {
+    let tolerated = now.saturating_add(LEEWAY_SECONDS);
+    let why = if claims.not_before > tolerated {
+        "service account token is not valid yet"
+    } else if claims.expires.saturating_add(LEEWAY_SECONDS) <= now {
+        "service account token has expired"
+    } else if claims.issued > tolerated {
+        "service account token is issued in the future"
+    } else {
+        return Ok(());
+    };
+    Err(why.to_owned())
+}
+
+/// One text, or a list of them.
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Texts {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(only) => vec![only],
+        Texts::Many(all) => all,
+    })
 }
 
 /// Omits the key.
 impl fmt::Debug for TokenIssuer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenIssuer").finish_non_exhaustive()
+        f.debug_struct("TokenIssuer")
+            .field("issuers", &self.issuers)
+            .field("audiences", &self.audiences)
+            .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubist_authentication::TOKEN_BYTES_MAX;
 
     fn claims() -> Claims {
         Claims {
@@ -170,14 +276,21 @@ mod tests {
     }
 
     fn new_issuer() -> TokenIssuer {
-        TokenIssuer::new(None)
+        TokenIssuer::new(None, &ServiceAccounts::default())
+    }
+
+    fn bound(issuer: &TokenIssuer, token: &str, now: Duration) -> Option<Claims> {
+        match issuer.verify(token, now) {
+            Ok(Some(Verified::Bound(claims))) => Some(*claims),
+            _ => None,
+        }
     }
 
     #[test]
     fn a_token_is_good_between_its_times_and_for_its_issuer() {
         let issuer = new_issuer();
         let token = issuer.sign(&claims()).expect("there are random numbers");
-        let at = |seconds| issuer.verify(&token, Duration::from_secs(seconds));
+        let at = |seconds| bound(&issuer, &token, Duration::from_secs(seconds));
         assert_eq!(at(1_000), Some(claims()));
         assert_eq!(at(1_999), Some(claims()));
         // Including the tolerated minute.
@@ -186,7 +299,7 @@ mod tests {
         assert_eq!(at(2_059), Some(claims()));
         assert_eq!(at(2_060), None);
         let other = new_issuer();
-        assert_eq!(other.verify(&token, Duration::from_secs(1_500)), None);
+        assert_eq!(bound(&other, &token, Duration::from_secs(1_500)), None);
     }
 
     #[test]
@@ -207,7 +320,7 @@ mod tests {
             String::new(),
             "x".repeat(TOKEN_BYTES_MAX + 1),
         ] {
-            assert_eq!(issuer.verify(&bad, now), None, "{bad:.80}");
+            assert_eq!(bound(&issuer, &bad, now), None, "{bad:.80}");
         }
     }
 
@@ -232,7 +345,7 @@ mod tests {
             let of = |signing: &str, verifying: &[&str]| {
                 let verifying: Vec<_> = verifying.iter().map(ToString::to_string).collect();
                 let keys = TokenKeys::from_pem(signing, &verifying).expect("they are keys");
-                TokenIssuer::new(Some(Arc::new(keys)))
+                TokenIssuer::new(Some(Arc::new(keys)), &ServiceAccounts::default())
             };
             let own = TokenKeys::generate_pem().expect("keys can be made");
             let signing = of(private, &[]);
@@ -249,7 +362,11 @@ mod tests {
                 (of(&own, &[&all]), true),
                 (of(&own, &[]), false),
             ] {
-                assert_eq!(verifying.verify(&token, now).is_some(), good, "{algorithm}");
+                assert_eq!(
+                    bound(&verifying, &token, now).is_some(),
+                    good,
+                    "{algorithm}"
+                );
             }
         }
     }

@@ -89,12 +89,20 @@ impl Algorithm {
         }
     }
 
-    fn verification(self) -> &'static dyn VerificationAlgorithm {
-        match self {
-            Self::Es256 => &signature::ECDSA_P256_SHA256_FIXED,
-            Self::Es384 => &signature::ECDSA_P384_SHA384_FIXED,
-            Self::Rs256 => &signature::RSA_PKCS1_2048_8192_SHA256,
-        }
+    /// Returns what verifies signatures of the algorithm of this name with such a key, if it can.
+    /// Others sign with RSA keys in more ways than this server.
+    fn verification(self, name: &str) -> Option<&'static dyn VerificationAlgorithm> {
+        Some(match (self, name) {
+            (Self::Es256, "ES256") => &signature::ECDSA_P256_SHA256_FIXED,
+            (Self::Es384, "ES384") => &signature::ECDSA_P384_SHA384_FIXED,
+            (Self::Rs256, "RS256") => &signature::RSA_PKCS1_2048_8192_SHA256,
+            (Self::Rs256, "RS384") => &signature::RSA_PKCS1_2048_8192_SHA384,
+            (Self::Rs256, "RS512") => &signature::RSA_PKCS1_2048_8192_SHA512,
+            (Self::Rs256, "PS256") => &signature::RSA_PSS_2048_8192_SHA256,
+            (Self::Rs256, "PS384") => &signature::RSA_PSS_2048_8192_SHA384,
+            (Self::Rs256, "PS512") => &signature::RSA_PSS_2048_8192_SHA512,
+            _ => return None,
+        })
     }
 
     fn ecdsa(self) -> Option<&'static EcdsaSigningAlgorithm> {
@@ -195,6 +203,11 @@ impl TokenKeys {
         }
     }
 
+    /// Reports whether there is a verifying key of this id, or any if the id is empty.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        id.is_empty() || self.verifying.iter().any(|key| key.id == id)
+    }
+
     /// Verifies a signature with the key of this id, or with any key if there is no id.
     pub(crate) fn verify(
         &self,
@@ -203,14 +216,14 @@ impl TokenKeys {
         message: &[u8],
         signature: &[u8],
     ) -> bool {
-        let known = Algorithm::ALL.into_iter().find(|it| it.name() == algorithm);
-        let keys = self
-            .verifying
-            .iter()
-            .filter(|key| Some(key.algorithm) == known && id.is_none_or(|id| id == key.id));
-        keys.into_iter().any(|key| {
-            let key = UnparsedPublicKey::new(key.algorithm.verification(), &key.public);
-            key.verify(message, signature).is_ok()
+        let keys = self.verifying.iter();
+        let mut keys = keys.filter(|key| id.is_none_or(|id| id == key.id));
+        keys.any(|key| {
+            let with = key.algorithm.verification(algorithm);
+            with.is_some_and(|with| {
+                let key = UnparsedPublicKey::new(with, &key.public);
+                key.verify(message, signature).is_ok()
+            })
         })
     }
 }

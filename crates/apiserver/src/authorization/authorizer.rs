@@ -1,6 +1,7 @@
 //! `Authorization`: who decides about the requests of a server.
 
 use crate::audit::audited_call::AuditedCall;
+use crate::authorization::live_modes::{LiveModes, Modes};
 use crate::metrics::{AccessMetrics, Opinion};
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_authorization::node::NodeAuthorizer;
@@ -23,6 +24,36 @@ pub struct Authorization {
     node: Option<Arc<NodeAuthorizer>>,
     grants: Option<Arc<Grants>>,
     allows_all: bool,
+    /// Those who decide by what cannot be listed as rules.
+    others: Vec<Arc<dyn Authorizer>>,
+    /// What may be replaced, if anything may.
+    live: Option<Arc<LiveModes>>,
+}
+
+/// Why modes are not replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplaceModesError {
+    /// The server has not followed what decides in this mode since its start.
+    #[error(
+        "authorizer type {mode} is not allowed if it was not enabled at initial server startup"
+    )]
+    NotEnabled {
+        /// The mode.
+        mode: &'static str,
+    },
+    /// They are not from [`Authorization::replaceable`].
+    #[error("the authorizers of this server are fixed")]
+    Fixed,
+}
+
+/// Why a request is not served.
+#[derive(Debug)]
+pub(crate) enum Denial {
+    /// 403 in upstream's words.
+    Forbidden(Box<Status>),
+    /// It could not be decided.
+    Failed(String),
 }
 
 /// A way to decide about requests.
@@ -50,11 +81,13 @@ impl Authorization {
     /// An authorizer decides about each request, after authentication. Roles are not obeyed.
     pub fn by(authorizer: Arc<dyn Authorizer>) -> Self {
         Self {
+            others: vec![Arc::clone(&authorizer)],
             authorizer,
             rbac: None,
             node: None,
             grants: None,
             allows_all: false,
+            live: None,
         }
     }
 
@@ -73,21 +106,28 @@ impl Authorization {
     /// `system:masters` may do everything.
     pub fn chain(modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
         let (mut rbac, mut node) = (None, None);
-        let masters = Arc::new(PrivilegedGroups::new([MASTERS_GROUP]));
-        let mut chain = vec![masters as Arc<dyn Authorizer>];
-        for mode in modes {
-            chain.push(match mode {
-                AuthorizationMode::Other(authorizer) => authorizer,
-                AuthorizationMode::Rbac => {
-                    Arc::clone(rbac.get_or_insert_with(Arc::<RbacAuthorizer>::default)) as _
-                }
-                AuthorizationMode::Node => {
-                    let new = || Arc::new(NodeAuthorizer::new(kubist_kinds::node_rules()));
-                    Arc::clone(node.get_or_insert_with(new)) as _
-                }
-            });
+        let Modes { chain, others } = in_order(modes, &mut rbac, &mut node);
+        Self {
+            others,
+            ..Self::decided(Arc::new(chain), rbac, node)
         }
-        let authorizer: Arc<dyn Authorizer> = Arc::new(Chain::new(chain));
+    }
+
+    /// The same modes, which [`replace`](Self::replace) may replace while a server runs.
+    pub fn replaceable(modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
+        let (mut rbac, mut node) = (None, None);
+        let live = Arc::new(LiveModes::new(in_order(modes, &mut rbac, &mut node)));
+        Self {
+            live: Some(Arc::clone(&live)),
+            ..Self::decided(live, rbac, node)
+        }
+    }
+
+    fn decided(
+        authorizer: Arc<dyn Authorizer>,
+        rbac: Option<Arc<RbacAuthorizer>>,
+        node: Option<Arc<NodeAuthorizer>>,
+    ) -> Self {
         let grants = rbac.as_ref().map(|rbac: &Arc<RbacAuthorizer>| {
             Arc::new(Grants::new(Arc::clone(&authorizer), Arc::clone(rbac)))
         });
@@ -97,7 +137,35 @@ impl Authorization {
             node,
             grants,
             allows_all: false,
+            others: Vec::new(),
+            live: None,
         }
+    }
+
+    /// Replaces the modes of this value and its clones, such as that of a running server.
+    ///
+    /// # Errors
+    /// They are not [`replaceable`](Self::replaceable), or a mode follows stored objects and was
+    /// not among those of the start.
+    pub fn replace(
+        &self,
+        modes: impl IntoIterator<Item = AuthorizationMode>,
+    ) -> Result<(), ReplaceModesError> {
+        let live = self.live.as_ref().ok_or(ReplaceModesError::Fixed)?;
+        let modes: Vec<_> = modes.into_iter().collect();
+        for it in &modes {
+            let (is_followed, mode) = match it {
+                AuthorizationMode::Node => (self.node.is_some(), "Node"),
+                AuthorizationMode::Rbac => (self.rbac.is_some(), "RBAC"),
+                AuthorizationMode::Other(_) => continue,
+            };
+            if !is_followed {
+                return Err(ReplaceModesError::NotEnabled { mode });
+            }
+        }
+        let (mut rbac, mut node) = (self.rbac.clone(), self.node.clone());
+        live.replace(in_order(modes, &mut rbac, &mut node));
+        Ok(())
     }
 
     /// Reports whether stored roles are obeyed.
@@ -123,6 +191,14 @@ impl Authorization {
         self.node.as_ref()
     }
 
+    /// Those who decide by what cannot be listed as rules.
+    pub(crate) fn others(&self) -> Vec<Arc<dyn Authorizer>> {
+        match &self.live {
+            Some(live) => live.current().others.clone(),
+            None => self.others.clone(),
+        }
+    }
+
     pub(crate) fn grants(&self) -> Option<&Arc<Grants>> {
         self.grants.as_ref()
     }
@@ -134,13 +210,13 @@ impl Authorization {
     /// Authorizes a request, and records and counts the decision.
     ///
     /// # Errors
-    /// 403 in upstream's words if it is not allowed.
+    /// It is not allowed, or nobody can decide.
     pub(crate) async fn check(
         &self,
         attributes: Attributes<'_>,
         audit: Option<&AuditedCall>,
         metrics: Option<&AccessMetrics>,
-    ) -> Result<(), Status> {
+    ) -> Result<(), Denial> {
         if self.allows_all {
             metrics.inspect(|it| it.authorized(Opinion::Allowed, Duration::ZERO));
             audit.inspect(|it| it.authorized(&Decision::Allow(String::new())));
@@ -150,15 +226,17 @@ impl Authorization {
         let decision = self.decide(attributes).await;
         let opinion = match &decision {
             Decision::Allow(_) => Opinion::Allowed,
-            Decision::Deny(_) => Opinion::Denied,
-            Decision::NoOpinion(_) => Opinion::None,
+            Decision::Deny(_) | Decision::Failed { denies: true, .. } => Opinion::Denied,
+            Decision::NoOpinion(_) | Decision::Failed { .. } => Opinion::None,
         };
         metrics.inspect(|it| it.authorized(opinion, began.elapsed()));
         audit.inspect(|it| it.authorized(&decision));
         match decision {
             Decision::Allow(_) => Ok(()),
+            Decision::Failed { error, .. } => Err(Denial::Failed(error)),
             Decision::Deny(reason) | Decision::NoOpinion(reason) => {
-                Err(forbidden(attributes, &reason))
+                let status = forbidden(attributes, &reason);
+                Err(Denial::Forbidden(Box::new(status)))
             }
         }
     }
@@ -170,13 +248,46 @@ impl Authorization {
     pub(crate) async fn permit(&self, attributes: Attributes<'_>) -> Result<(), Status> {
         match self.decide(attributes).await {
             Decision::Allow(_) => Ok(()),
-            Decision::Deny(reason) | Decision::NoOpinion(reason) => {
+            Decision::Deny(reason)
+            | Decision::NoOpinion(reason)
+            | Decision::Failed { reason, .. } => {
                 let (resource, name) = object(attributes);
                 let verb = attributes.verb;
                 let why = format_args!("not permitted to do {verb:?}, reason: {reason}");
                 Err(Status::forbidden(&resource, name, why))
             }
         }
+    }
+}
+
+/// Modes in their order, after `system:masters`. Adds what decides in their modes, unless it is
+/// there.
+fn in_order(
+    modes: impl IntoIterator<Item = AuthorizationMode>,
+    rbac: &mut Option<Arc<RbacAuthorizer>>,
+    node: &mut Option<Arc<NodeAuthorizer>>,
+) -> Modes {
+    let masters = Arc::new(PrivilegedGroups::new([MASTERS_GROUP]));
+    let mut chain = vec![masters as Arc<dyn Authorizer>];
+    let mut others = Vec::new();
+    for mode in modes {
+        chain.push(match mode {
+            AuthorizationMode::Other(authorizer) => {
+                others.push(Arc::clone(&authorizer));
+                authorizer
+            }
+            AuthorizationMode::Rbac => {
+                Arc::clone(rbac.get_or_insert_with(Arc::<RbacAuthorizer>::default)) as _
+            }
+            AuthorizationMode::Node => {
+                let new = || Arc::new(NodeAuthorizer::new(kubist_kinds::node_rules()));
+                Arc::clone(node.get_or_insert_with(new)) as _
+            }
+        });
+    }
+    Modes {
+        chain: Chain::new(chain),
+        others,
     }
 }
 

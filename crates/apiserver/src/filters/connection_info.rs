@@ -1,6 +1,6 @@
 //! `ConnectionInfo`: the facts about a connection that its requests use.
 
-use crate::authentication::authenticator::Peer;
+use crate::authentication::peer::Peer;
 use crate::filters::pending_bodies::ConnectionBodies;
 use std::net::SocketAddr;
 use std::sync::Arc;

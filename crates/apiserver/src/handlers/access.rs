@@ -8,10 +8,15 @@ use kubist_api::authorization::v1::{
 };
 use kubist_api::rbac::v1::PolicyRule;
 use kubist_apimachinery::{FieldSelector, Selector, Str};
-use kubist_authorization::{Action, Attributes, Decision, ResourceAction, User};
+use kubist_authentication::aggregate;
+use kubist_authorization::{Action, Attributes, ResourceAction, User};
 
 /// The reason of a decision where everything is allowed without asking.
 const ALLOWS_ALL: &str = "this server allows all requests of authenticated users";
+
+/// The group and the prefix of the names of kubelets.
+const NODES_GROUP: &str = "system:nodes";
+const NODE_PREFIX: &str = "system:node:";
 
 /// What a review asks about.
 pub(super) struct About<'a> {
@@ -85,8 +90,11 @@ pub(super) async fn decide(
     };
     let decision = authorization.decide(attributes).await;
     status.allowed = decision.is_allowed();
-    status.denied = matches!(decision, Decision::Deny(_));
+    status.denied = decision.is_denied();
     status.reason = decision.reason().into();
+    let errors = [decision.error(), &*status.evaluation_error];
+    let errors = errors.into_iter().filter(|it| !it.is_empty());
+    status.evaluation_error = aggregate(errors).into();
     status
 }
 
@@ -117,15 +125,28 @@ pub(super) fn rules(call: Call<'_>, namespace: &str) -> SubjectRulesReviewStatus
     if authorization.allows_all() {
         return everything();
     }
+    let mut unlisted: Vec<&str> = authorization
+        .others()
+        .iter()
+        .filter_map(|it| it.unlisted_rules())
+        .collect();
+    let is_node = call.cx.user.is_in(NODES_GROUP) && call.cx.user.name.starts_with(NODE_PREFIX);
+    if authorization.node().is_some() && is_node {
+        unlisted.push("node authorizer does not support user rule resolution");
+    }
     let Some(roles) = authorization.roles() else {
         return SubjectRulesReviewStatus {
-            incomplete: true,
-            evaluation_error: "the authorizer of this server cannot list rules".into(),
+            incomplete: !unlisted.is_empty(),
+            evaluation_error: aggregate(unlisted).into(),
             ..Default::default()
         };
     };
     roles.read(|policy| {
         let found = policy.rules_of_user(&call.cx.user, namespace);
+        let of_roles = found.errors();
+        let is_incomplete = !found.missing.is_empty() || !unlisted.is_empty();
+        let errors = unlisted.iter().copied().chain([&*of_roles]);
+        let errors = aggregate(errors.filter(|it| !it.is_empty()));
         let of_resources = found.rules.iter().filter(|it| !it.resources.is_empty());
         let of_paths = found
             .rules
@@ -134,8 +155,8 @@ pub(super) fn rules(call: Call<'_>, namespace: &str) -> SubjectRulesReviewStatus
         SubjectRulesReviewStatus {
             resource_rules: of_resources.map(|it| resource_rule(it)).collect(),
             non_resource_rules: of_paths.map(|it| path_rule(it)).collect(),
-            incomplete: !found.missing.is_empty(),
-            evaluation_error: found.errors().into(),
+            incomplete: is_incomplete,
+            evaluation_error: errors.into(),
         }
     })
 }

@@ -1,5 +1,6 @@
 //! `ServerContext`: what the handlers of a server share.
 
+use crate::authentication::anonymous::Anonymous;
 use crate::authentication::authenticator::Authenticator;
 use crate::authorization::authorizer::Authorization;
 use crate::metrics::Metrics;
@@ -15,6 +16,7 @@ pub(crate) struct ServerContext {
     pub(crate) registry: Registry,
     pub(crate) authenticator: Authenticator,
     pub(crate) authorization: Authorization,
+    pub(crate) anonymous: Anonymous,
     pub(crate) body_bytes_max: usize,
     pub(crate) watch_timeout_min: Duration,
     /// Ends watches.

@@ -3,8 +3,8 @@
 //! Self subject reviews, access reviews and token reviews. Who decides about requests decides about
 //! access reviews; invalid reviews get upstream's errors.
 
-use crate::authentication::service_accounts;
-use crate::authentication::token_issuer::ISSUER;
+use crate::authentication::authenticator::{Asked, Failure, INVALID_TOKEN};
+use crate::authentication::peer::Peer;
 use crate::handlers::access;
 use crate::handlers::call::Call;
 use crate::handlers::review_rules as rules;
@@ -12,7 +12,8 @@ use crate::handlers::target::set_namespace;
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::response::ApiResponse;
 use crate::response::errors::not_found;
-use http::StatusCode;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
@@ -155,53 +156,47 @@ fn check(errors: &[FieldError]) -> Result<(), Status> {
     Err(Status::invalid(&kind, "", errors))
 }
 
-/// Evaluates a token review. A service account token is valid for its audiences, a static token for
-/// this server.
+/// Evaluates a token review, as a request with nothing but the token would be authenticated.
 async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Result<(), Status> {
     let spec = &review.spec;
     if spec.token.is_empty() {
         let message = "token is required for TokenReview in authentication";
         return Err(Status::bad_request(message));
     }
-    let own = [Str::from(ISSUER)];
+    let authenticator = &call.server.authenticator;
     let wanted = match spec.audiences.as_slice() {
-        [] => &own,
+        [] => authenticator.issuer().audiences(),
         wanted => wanted,
     };
-    let (user, audiences) = authenticate_token(call, &spec.token).await?;
-    let audiences: Vec<Str> = wanted
-        .iter()
-        .filter(|wanted| audiences.contains(wanted))
-        .cloned()
-        .collect();
-    review.status = match user {
-        Some(user) if !audiences.is_empty() => authentication::TokenReviewStatus {
-            authenticated: true,
-            user: user_info(&user),
-            audiences,
-            ..Default::default()
-        },
-        _ => authentication::TokenReviewStatus {
-            error: "invalid bearer token".into(),
-            ..Default::default()
-        },
+    // A token that cannot be in a header is nobody's.
+    let value = HeaderValue::from_str(&format!("Bearer {}", spec.token)).ok();
+    let headers = value.map(|it| (AUTHORIZATION, it));
+    let headers = HeaderMap::from_iter(headers);
+    let asked = Asked {
+        peer: &Peer::Unknown,
+        headers: &headers,
+        path: "",
+        audiences: wanted,
+        cx: call.cx,
+        registry: &call.server.registry,
+    };
+    let error = match authenticator.authenticate(&asked).await {
+        Ok(found) => {
+            review.status = authentication::TokenReviewStatus {
+                authenticated: true,
+                user: user_info(&found.user),
+                audiences: found.audiences,
+                ..Default::default()
+            };
+            return Ok(());
+        }
+        Err(Failure::Unavailable(status)) => return Err(*status),
+        Err(Failure::Unauthorized(why)) => why,
+        Err(Failure::None) => INVALID_TOKEN.to_owned(),
+    };
+    review.status = authentication::TokenReviewStatus {
+        error: error.into(),
+        ..Default::default()
     };
     Ok(())
-}
-
-/// Returns the user of a token and its audiences.
-async fn authenticate_token(
-    call: Call<'_>,
-    token: &str,
-) -> Result<(Option<User>, Vec<Str>), Status> {
-    let authenticator = &call.server.authenticator;
-    if let Some(user) = authenticator.by_token(token) {
-        return Ok((Some(user), vec![ISSUER.into()]));
-    }
-    let Some(claims) = authenticator.issuer().verify(token, call.cx.received) else {
-        return Ok((None, Vec::new()));
-    };
-    let user = service_accounts::user_of(&call.server.registry, &claims).await?;
-    let audiences = claims.audiences.iter().map(|it| it.as_str().into());
-    Ok((user, audiences.collect()))
 }

@@ -1,7 +1,7 @@
 //! `serviceaccounts/token`: issues a token for a service account.
 
 use crate::authentication::service_accounts::user_name;
-use crate::authentication::token_issuer::{Account, Claims, ISSUER, Reference};
+use crate::authentication::token_issuer::{Account, Claims, Reference};
 use crate::handlers::call::Call;
 use crate::handlers::review;
 use crate::handlers::target::set_namespace;
@@ -88,7 +88,7 @@ async fn fill(
     request.metadata.creation_timestamp = Some(call.cx.now());
     let spec = &mut request.spec;
     if spec.audiences.is_empty() {
-        spec.audiences.push(ISSUER.into());
+        spec.audiences = call.server.authenticator.issuer().audiences().to_vec();
     }
     let lifetime = *spec.expiration_seconds.get_or_insert(LIFETIME_DEFAULT);
     check_lifetime(lifetime)?;
@@ -106,7 +106,7 @@ async fn fill(
         audiences: spec.audiences.iter().map(ToString::to_string).collect(),
         expires,
         issued: now,
-        issuer: ISSUER.to_owned(),
+        issuer: call.server.authenticator.issuer().name().to_owned(),
         id: call.server.chance.uid(),
         account: bound,
         not_before: now,

@@ -1,7 +1,7 @@
 //! `OpenID` Connect discovery of the service account issuer and its public keys, with which others
 //! verify service account tokens. The fields are upstream's.
 
-use crate::authentication::token_issuer::{ISSUER, TokenIssuer};
+use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::TokenKeys;
 use crate::response::ApiResponse;
 use http::header::{CACHE_CONTROL, HeaderValue};
@@ -23,12 +23,14 @@ pub(crate) fn configuration(
     address: Option<SocketAddr>,
     issuer: &TokenIssuer,
 ) -> Result<ApiResponse, Status> {
-    let keys = match address {
-        Some(address) => format!("https://{address}{KEYS}"),
-        None => format!("{ISSUER}{KEYS}"),
+    let name = issuer.name();
+    let keys = match (issuer.jwks_uri(), address) {
+        (Some(uri), _) => uri.to_owned(),
+        (None, Some(address)) => format!("https://{address}{KEYS}"),
+        (None, None) => format!("{name}{KEYS}"),
     };
     let document = json!({
-        "issuer": ISSUER,
+        "issuer": name,
         "jwks_uri": keys,
         "response_types_supported": ["id_token"],
         "subject_types_supported": ["public"],

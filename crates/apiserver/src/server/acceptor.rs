@@ -6,7 +6,7 @@ use super::connection::{Caller, Connections};
 use super::eviction::Evictor;
 use super::in_process;
 use super::in_process_stream::InProcessStream;
-use crate::authentication::authenticator::{Chain, Peer};
+use crate::authentication::peer::{Chain, Peer};
 use crate::shutdown::Shutdown;
 use socket2::{SockRef, TcpKeepalive};
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use super::activity::{Activity, Load, LoadCounters};
 use super::cork::cork;
 use super::delivery::{Delivery, DeliveryProgress, StreamExecutor};
 use super::timed_stream::TimedStream;
-use crate::authentication::authenticator::Peer;
+use crate::authentication::peer::Peer;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::pending_bodies::PendingBodies;
@@ -94,6 +94,10 @@ impl Connections {
             shutdown,
             goaway_one_in: goaway_one_in(config.goaway_chance),
         }
+    }
+
+    pub(super) fn service(&self) -> &Arc<Service> {
+        &self.service
     }
 
     pub(super) fn metrics(&self) -> &Arc<Metrics> {

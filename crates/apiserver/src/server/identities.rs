@@ -43,8 +43,13 @@ impl Identities {
         let serving = ServingCertificate::new(Arc::clone(&authority), names, configured, now);
         let serving = Arc::new(serving?);
         let trusted = config.client_authorities.iter().cloned();
-        let verifier = chain_verifier(trusted.chain([authority.certificate()]))?;
-        let tls = tls::server_config(Arc::clone(&serving), Arc::clone(&verifier))?;
+        let trusted = trusted.chain([authority.certificate()]);
+        let verifier = chain_verifier(trusted.clone())?;
+        // Clients are told of the authorities of proxies, too.
+        let proxies = config.authenticators.request_header.iter();
+        let proxies = proxies.flat_map(|it| it.authorities.iter().cloned());
+        let any = chain_verifier(trusted.chain(proxies))?;
+        let tls = tls::server_config(Arc::clone(&serving), any)?;
         Ok(Self {
             authority,
             serving,

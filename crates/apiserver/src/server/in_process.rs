@@ -5,7 +5,7 @@
 
 use super::ServerEnded;
 use super::in_process_stream::InProcessStream;
-use crate::authentication::authenticator::authenticated;
+use crate::authentication::authenticator::authenticated_user;
 use kubist_registry::User;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
@@ -31,7 +31,7 @@ impl InProcess {
     #[must_use]
     pub fn with_user(self, user: User) -> Self {
         Self {
-            user: authenticated(user),
+            user: authenticated_user(user),
             ..self
         }
     }

@@ -7,6 +7,7 @@ use super::in_process::InProcess;
 use super::in_process_stream::InProcessStream;
 use crate::authentication::authenticator::{AUTHENTICATED_GROUP, MASTERS_GROUP};
 use crate::authentication::certificates::{CertificateAuthority, Identity};
+use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::shutdown::Shutdown;
 use kubist_registry::User;
 use std::fmt;
@@ -72,6 +73,11 @@ impl RunningServer {
     /// Returns the administrator's client certificate and key. `None` if it does not listen.
     pub fn admin(&self) -> Option<&Identity> {
         self.identities.as_ref().map(|it| &it.admin)
+    }
+
+    /// Returns the issuers of JWTs that it believes, which may be replaced.
+    pub fn jwt_issuers(&self) -> JwtIssuers {
+        self.connections.service().jwt_issuers().clone()
     }
 
     /// Returns the current load.

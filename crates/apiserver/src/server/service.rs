@@ -5,12 +5,15 @@
 //! affects only its own request.
 
 mod authenticate;
+mod discovery;
 mod non_resource;
 
 use crate::admission::DynamicAdmission;
 use crate::audit::Audit;
 use crate::audit::audited_call::{AuditedCall, Head, NotStored};
 use crate::authentication::authenticator::Authenticator;
+use crate::authentication::jwt_issuers::JwtIssuers;
+use crate::authorization::authorizer::Denial;
 use crate::authorization::request_attributes::RequestAttributes;
 use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
@@ -25,20 +28,18 @@ use crate::filters::seats::{Seats, TooManyRequests};
 use crate::filters::send_buffers::ResponseBuffer;
 use crate::filters::warning::add_warnings;
 use crate::futures::cpu_bound::CpuBound;
+use crate::handlers;
 use crate::handlers::call::Call;
 use crate::handlers::context::ServerContext;
 use crate::metrics::{Metrics, RequestLabels};
-use crate::negotiation::response_encoder::not_acceptable;
 use crate::openapi::OpenApi;
 use crate::random::Chance;
 use crate::request::Request;
 use crate::request::route::Route;
 use crate::response::body::{self, Body};
-use crate::response::errors::{method_not_allowed, not_found};
 use crate::response::{ApiResponse, gzip};
 use crate::routes::backup::BACKUPS_MAX;
 use crate::shutdown::Shutdown;
-use crate::{discovery, handlers};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
@@ -73,7 +74,6 @@ pub(crate) struct Service {
     backups: Arc<Semaphore>,
     open_api: OpenApi,
     address: Option<SocketAddr>,
-    anonymous_health: bool,
     observer: Option<Arc<dyn RequestObserver>>,
     audit: Option<Audit>,
     admission: Option<DynamicAdmission>,
@@ -93,6 +93,7 @@ impl Service {
                 registry,
                 authenticator,
                 authorization: config.authorization.clone(),
+                anonymous: config.anonymous.clone(),
                 body_bytes_max: config.body_bytes_max,
                 watch_timeout_min: config.watch_timeout_min,
                 shutdown,
@@ -104,7 +105,6 @@ impl Service {
             backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
             open_api: OpenApi::new(),
             address,
-            anonymous_health: config.anonymous_health,
             observer: config.observer.clone(),
             audit: config.audit.clone(),
             admission: config.admission.clone(),
@@ -114,6 +114,11 @@ impl Service {
     /// Random numbers for connections.
     pub(super) fn chance(&self) -> &Chance {
         &self.context.chance
+    }
+
+    /// The issuers of JWTs.
+    pub(super) fn jwt_issuers(&self) -> &JwtIssuers {
+        self.context.authenticator.jwt_issuers()
     }
 
     /// The server's metrics.
@@ -234,9 +239,13 @@ impl Service {
             let response = async {
                 let authorization = &self.context.authorization;
                 let counted = Some(access);
-                authorization
-                    .check(asked, audit.as_deref(), counted)
-                    .await?;
+                match authorization.check(asked, audit.as_deref(), counted).await {
+                    Ok(()) => {}
+                    Err(Denial::Forbidden(status)) => return Err(*status),
+                    Err(Denial::Failed(why)) => {
+                        return Ok(ApiResponse::internal_error(incoming.request.target(), &why));
+                    }
+                }
                 let routed = self.route(cx, incoming, &reservation, &route, body, audit.clone());
                 let routed = pin!(routed);
                 CpuBound::new(routed, || cx.long_work()).await
@@ -311,62 +320,6 @@ impl Service {
             clock: Arc::clone(self.context.registry.clock()),
         };
         AuditedCall::begin(audit, asked, head).await
-    }
-
-    fn discovery(&self, route: &Route, request: &Request) -> Result<ApiResponse, Status> {
-        let groups = self.context.registry.groups();
-        let (group, version) = match route {
-            Route::Group(group) => (Some(group), None),
-            Route::GroupVersion { group, version } => (Some(group), Some(version)),
-            _ => (None, None),
-        };
-        let mut defined = false;
-        if let Some(name) = group {
-            let Some(group) = discovery::group(&groups, name) else {
-                return Ok(ApiResponse::page_not_found());
-            };
-            defined = self.context.is_custom(group);
-            match version {
-                Some(version) if group.version(version).is_some() => {}
-                Some(_) if defined => return Ok(ApiResponse::page_not_found()),
-                Some(_) => return Err(not_found()),
-                None => {}
-            }
-        }
-        // As upstream, these accept any method, like its root path.
-        let any_method = matches!(route, Route::Groups | Route::Group(_));
-        if !any_method && request.method != "GET" {
-            return Err(method_not_allowed(&request.method));
-        }
-        let offer = Offer {
-            discovery: matches!(route, Route::CoreVersions | Route::Groups),
-            routed: !defined && !any_method,
-            ..Offer::DISCOVERY
-        };
-        let chosen = negotiate(request.accept(), &offer);
-        let mut chosen = chosen.map_err(|refusal| not_acceptable(&refusal))?;
-        chosen.pretty |= request.wants_pretty();
-        let if_none_match = request.if_none_match();
-        match route {
-            Route::CoreVersions => {
-                discovery::core_versions(&groups, &chosen, self.address, if_none_match)
-            }
-            Route::Groups => discovery::groups(&groups, &chosen, if_none_match),
-            Route::Group(name) => match discovery::group(&groups, name) {
-                Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
-                None => Ok(ApiResponse::page_not_found()),
-            },
-            Route::GroupVersion { group, version } => {
-                let Some(served) = discovery::group(&groups, group) else {
-                    return Ok(ApiResponse::page_not_found());
-                };
-                let version = served.version(version).ok_or_else(not_found)?;
-                discovery::document(&chosen, &discovery::resource_list(group, version))
-            }
-            Route::Resource(_) | Route::Malformed | Route::Other => {
-                Ok(ApiResponse::page_not_found())
-            }
-        }
     }
 }
 

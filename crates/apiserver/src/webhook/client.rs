@@ -1,21 +1,22 @@
 //! `Client`: calls one webhook, over a pool of connections.
 
+use super::connect_errors::{dial_error, tls_error};
 use super::connection::{Connection, Failure};
 use super::resolver::{ServiceAddress, ServiceResolver};
 use super::tls;
+use crate::remote::RemoteService;
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use http::uri::Scheme;
 use http::{Method, Request, Uri};
 use http_body_util::Full;
 use kubist_registry::{
-    BoxFuture, WebhookCall, WebhookClient, WebhookConfig, WebhookError, WebhookTarget,
+    BoxFuture, Lookup, WebhookCall, WebhookClient, WebhookConfig, WebhookError, WebhookTarget,
 };
 use parking_lot::Mutex;
-use rustls::{CertificateError, ClientConfig};
+use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -31,19 +32,33 @@ const IDLE_MAX: usize = 8;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 /// The maximum length of the shown body of a response that is not a success.
 const SHOWN_MAX: usize = 2 << 10;
-/// The default port of a URL.
-const HTTPS_PORT: u16 = 443;
+/// The default ports of a URL.
+pub(crate) const HTTPS_PORT: u16 = 443;
+const HTTP_PORT: u16 = 80;
+/// What the server calls itself.
+pub(crate) const AGENT: &str = concat!("kubist/", env!("CARGO_PKG_VERSION"));
+
+/// A body to be posted.
+struct Post<'a> {
+    body: Bytes,
+    response_bytes_max: usize,
+    /// Looks up the service of the webhook.
+    lookup: Option<&'a dyn Lookup>,
+}
 
 /// A client of one webhook.
-pub(super) struct Client {
+pub(crate) struct Client {
     target: WebhookTarget,
     /// The server that a certificate must name.
     server_name: ServerName<'static>,
     /// The host and port of a URL; services are resolved for each connection.
     host: String,
     port: u16,
-    tls: Arc<ClientConfig>,
-    resolver: Arc<dyn ServiceResolver>,
+    /// Absent for a URL without TLS.
+    tls: Option<Arc<ClientConfig>>,
+    /// Absent for a URL.
+    resolver: Option<Arc<dyn ServiceResolver>>,
+    authorization: Option<HeaderValue>,
     seats: Semaphore,
     idle: Mutex<Vec<Connection>>,
 }
@@ -64,25 +79,93 @@ impl Client {
             }
             WebhookTarget::Url(url) => of_url(url)?,
         };
-        // The host of an IPv6 address is in brackets.
-        let name = host
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .to_owned();
-        let server_name = ServerName::try_from(name.clone());
+        let client = Self::at(config.target.clone(), (&host, port), None)?;
         Ok(Self {
-            target: config.target.clone(),
+            tls: Some(tls::config(&config.ca_bundle)?),
+            resolver: Some(resolver),
+            ..client
+        })
+    }
+
+    /// Creates a client of a service outside of the cluster.
+    ///
+    /// # Errors
+    /// The configuration is invalid.
+    pub(crate) fn remote(service: &RemoteService) -> Result<Self, WebhookError> {
+        let parsed: Uri = service
+            .url
+            .parse()
+            .map_err(|error| invalid(&format!("Unparsable URL: {error}")))?;
+        let host = parsed.host().filter(|it| !it.is_empty());
+        let host = host.ok_or_else(|| invalid("host must be specified"))?;
+        let has_tls = match parsed.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(invalid("the URL scheme must be https or http")),
+        };
+        let port = parsed.port_u16();
+        let port = port.unwrap_or(if has_tls { HTTPS_PORT } else { HTTP_PORT });
+        let target = WebhookTarget::Url(service.url.clone());
+        let name = Some(&*service.tls_server_name).filter(|it| !it.is_empty());
+        let mut client = Self::at(target, (host, port), name)?;
+        if has_tls {
+            client.tls = Some(tls::remote(service)?);
+        }
+        if let Some(authorization) = &service.authorization {
+            let value = HeaderValue::from_str(authorization);
+            let mut value = value.map_err(|_| invalid("the credentials cannot be in a header"))?;
+            value.set_sensitive(true);
+            client.authorization = Some(value);
+        }
+        Ok(client)
+    }
+
+    fn at(
+        target: WebhookTarget,
+        (host, port): (&str, u16),
+        name: Option<&str>,
+    ) -> Result<Self, WebhookError> {
+        // The host of an IPv6 address is in brackets.
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let server_name = ServerName::try_from(name.unwrap_or(host).to_owned());
+        Ok(Self {
+            target,
             server_name: server_name.map_err(|_| invalid(&format!("invalid host {host:?}")))?,
-            host: name,
+            host: host.to_owned(),
             port,
-            tls: tls::config(&config.ca_bundle)?,
-            resolver,
+            tls: None,
+            resolver: None,
+            authorization: None,
             seats: Semaphore::new(CALLS_MAX),
             idle: Mutex::default(),
         })
     }
 
-    async fn send(&self, call: &WebhookCall<'_>, url: &str) -> Result<Bytes, WebhookError> {
+    /// Posts JSON, and returns the body of a successful response.
+    ///
+    /// # Errors
+    /// There is none within the time limit.
+    pub(crate) async fn post(
+        &self,
+        body: Bytes,
+        response_bytes_max: usize,
+        lookup: Option<&dyn Lookup>,
+        timeout: Duration,
+    ) -> Result<Bytes, WebhookError> {
+        let url = self.target.url(timeout);
+        let deadline = Instant::now() + timeout;
+        let call = Post {
+            body,
+            response_bytes_max,
+            lookup,
+        };
+        match timeout_at(deadline, self.send(&call, &url)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(WebhookError::Deadline { url }),
+        }
+    }
+
+    async fn send(&self, call: &Post<'_>, url: &str) -> Result<Bytes, WebhookError> {
         // The semaphore is never closed.
         let _seat = self
             .seats
@@ -96,7 +179,7 @@ impl Client {
                 Some(connection) => connection,
                 None => self.connect(call, url).await?,
             };
-            let request = request(url, call.body.clone())?;
+            let request = request(url, call.body.clone(), self.authorization.as_ref())?;
             match connection.send(request, call.response_bytes_max).await {
                 Ok(response) => break response,
                 // The server has closed a connection that was idle for long. Reviews have no side
@@ -111,6 +194,7 @@ impl Client {
                 Err(failure) => return Err(failed(url, &failure)),
             }
         };
+        let is_text = response.is_text();
         if let Some(connection) = response.connection {
             let mut idle = self.idle.lock();
             if idle.len() < IDLE_MAX {
@@ -122,7 +206,7 @@ impl Client {
         }
         // Upstream shows text only: other bodies may quote the objects that were sent.
         let shown = response.body.get(..SHOWN_MAX).unwrap_or(&response.body);
-        let shown = if response.is_text { shown } else { &[] };
+        let shown = if is_text { shown } else { &[] };
         Err(WebhookError::Refused {
             code: response.status.as_u16(),
             body: String::from_utf8_lossy(shown).trim().to_owned(),
@@ -141,16 +225,16 @@ impl Client {
         }
     }
 
-    async fn connect(&self, call: &WebhookCall<'_>, url: &str) -> Result<Connection, WebhookError> {
-        let address = match &self.target {
-            WebhookTarget::Url(_) => ServiceAddress {
+    async fn connect(&self, call: &Post<'_>, url: &str) -> Result<Connection, WebhookError> {
+        let address = match (&self.target, &self.resolver, call.lookup) {
+            (WebhookTarget::Service(service), Some(resolver), Some(lookup)) => {
+                let found = resolver.resolve(service, lookup).await;
+                found.map_err(|why| failed(url, &why))?
+            }
+            _ => ServiceAddress {
                 host: self.host.clone(),
                 port: self.port,
             },
-            WebhookTarget::Service(service) => {
-                let found = self.resolver.resolve(service, call.lookup).await;
-                found.map_err(|why| failed(url, &why))?
-            }
         };
         let ServiceAddress { host, port } = address;
         let stream = TcpStream::connect((host.as_str(), port)).await;
@@ -160,7 +244,11 @@ impl Client {
         })?;
         // Small requests go out at once; otherwise it has no effect.
         drop(stream.set_nodelay(true));
-        let connector = TlsConnector::from(Arc::clone(&self.tls));
+        let Some(tls) = &self.tls else {
+            let connection = Connection::on(stream).await;
+            return connection.map_err(|error| failed(url, &error));
+        };
+        let connector = TlsConnector::from(Arc::clone(tls));
         let stream = connector.connect(self.server_name.clone(), stream).await;
         let stream = stream.map_err(|error| failed(url, &tls_error(&error)))?;
         let connection = Connection::on(stream).await;
@@ -170,14 +258,12 @@ impl Client {
 
 impl WebhookClient for Client {
     fn call<'a>(&'a self, call: WebhookCall<'a>) -> BoxFuture<'a, Result<Bytes, WebhookError>> {
-        Box::pin(async move {
-            let url = self.target.url(call.timeout);
-            let deadline = Instant::now() + call.timeout;
-            match timeout_at(deadline, self.send(&call, &url)).await {
-                Ok(answer) => answer,
-                Err(_) => Err(WebhookError::Deadline { url }),
-            }
-        })
+        Box::pin(self.post(
+            call.body,
+            call.response_bytes_max,
+            Some(call.lookup),
+            call.timeout,
+        ))
     }
 }
 
@@ -202,7 +288,11 @@ fn of_url(url: &str) -> Result<(String, u16), WebhookError> {
     Ok((host.to_owned(), parsed.port_u16().unwrap_or(HTTPS_PORT)))
 }
 
-fn request(url: &str, body: Bytes) -> Result<Request<Full<Bytes>>, WebhookError> {
+fn request(
+    url: &str,
+    body: Bytes,
+    authorization: Option<&HeaderValue>,
+) -> Result<Request<Full<Bytes>>, WebhookError> {
     let parsed: Uri = url.parse().map_err(|error| failed(url, &error))?;
     let host = parsed.authority().map_or("", http::uri::Authority::as_str);
     // An empty path becomes a slash.
@@ -213,9 +303,15 @@ fn request(url: &str, body: Bytes) -> Result<Request<Full<Bytes>>, WebhookError>
         .header(HOST, host)
         .header(CONTENT_TYPE, "application/json")
         .header(ACCEPT, "application/json, */*")
-        .header(USER_AGENT, concat!("kubist/", env!("CARGO_PKG_VERSION")))
+        .header(USER_AGENT, AGENT)
         .body(Full::new(body));
-    request.map_err(|error| failed(url, &error))
+    let mut request = request.map_err(|error| failed(url, &error))?;
+    if let Some(authorization) = authorization {
+        request
+            .headers_mut()
+            .insert(AUTHORIZATION, authorization.clone());
+    }
+    Ok(request)
 }
 
 fn invalid(reason: &str) -> WebhookError {
@@ -229,38 +325,6 @@ fn failed(url: &str, why: &dyn fmt::Display) -> WebhookError {
         url: url.to_owned(),
         reason: why.to_string(),
     }
-}
-
-/// Returns the message of a failed connect, as Go words it where it has a name.
-fn dial_error(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
-        io::ErrorKind::ConnectionReset => "connect: connection reset by peer".to_owned(),
-        io::ErrorKind::HostUnreachable => "connect: no route to host".to_owned(),
-        io::ErrorKind::NetworkUnreachable => "connect: network is unreachable".to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-/// Returns the message of a failed TLS handshake, as Go words it where it has a name.
-fn tls_error(error: &io::Error) -> String {
-    let inner = error.get_ref().and_then(|it| it.downcast_ref());
-    let Some(rustls::Error::InvalidCertificate(reason)) = inner else {
-        return match error.kind() {
-            io::ErrorKind::UnexpectedEof => "EOF".to_owned(),
-            _ => format!("tls: {error}"),
-        };
-    };
-    let reason = match reason {
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "certificate signed by unknown authority".to_owned()
-        }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "certificate has expired or is not yet valid".to_owned()
-        }
-        other => other.to_string(),
-    };
-    format!("tls: failed to verify certificate: x509: {reason}")
 }
 
 #[cfg(test)]
@@ -308,7 +372,7 @@ mod tests {
             ),
         ] {
             let url = target.url(Duration::from_secs(5));
-            let made = request(&url, Bytes::new()).expect("it is valid");
+            let made = request(&url, Bytes::new(), None).expect("it is valid");
             assert_eq!(made.headers()[HOST], host);
             assert_eq!(made.uri().to_string(), format!("{path}?timeout=5s"));
         }

@@ -20,28 +20,27 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 /// A connection between two calls.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     sender: SendRequest<Full<Bytes>>,
     driver: Driver,
     /// When it was last used.
-    pub(super) used: Instant,
+    pub(crate) used: Instant,
 }
 
 type Driver = Pin<Box<dyn Future<Output = Result<(), hyper::Error>> + Send>>;
 
 /// A response, read to its end.
-pub(super) struct Response {
-    pub(super) status: StatusCode,
-    /// Whether the body is text, by its content type.
-    pub(super) is_text: bool,
-    pub(super) body: Bytes,
+pub(crate) struct Response {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
     /// The connection, if it can be used again.
-    pub(super) connection: Option<Connection>,
+    pub(crate) connection: Option<Connection>,
 }
 
 /// Why there is no response.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The connection was closed before any response.
     Closed,
     /// The response is too long.
@@ -52,7 +51,7 @@ pub(super) enum Failure {
 
 impl Connection {
     /// Begins a connection on a stream.
-    pub(super) async fn on<S>(stream: S) -> Result<Self, hyper::Error>
+    pub(crate) async fn on<S>(stream: S) -> Result<Self, hyper::Error>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -65,7 +64,7 @@ impl Connection {
     }
 
     /// Returns the connection, unless the server has closed it.
-    pub(super) fn if_open(mut self) -> Option<Self> {
+    pub(crate) fn if_open(mut self) -> Option<Self> {
         match self.driver.as_mut().now_or_never() {
             None if !self.sender.is_closed() => Some(self),
             _ => None,
@@ -76,7 +75,7 @@ impl Connection {
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         self,
         request: Request<Full<Bytes>>,
         body_max: usize,
@@ -90,7 +89,7 @@ impl Connection {
             sender.ready().await?;
             let response = sender.send_request(request).await?;
             let (head, body) = response.into_parts();
-            let answered = (head.status, is_text(&head.headers));
+            let answered = (head.status, head.headers);
             Ok((answered, read(body, body_max).await?, sender))
         };
         let mut exchange = pin!(exchange);
@@ -102,15 +101,15 @@ impl Connection {
                 drop(driver);
                 drop(ended);
                 let exchanged: Result<_, Failure> = exchange.await;
-                return exchanged.map(|((status, is_text), body, _)| Response {
+                return exchanged.map(|((status, headers), body, _)| Response {
                     status,
-                    is_text,
+                    headers,
                     body,
                     connection: None,
                 });
             }
         };
-        let ((status, is_text), body, sender) = exchanged?;
+        let ((status, headers), body, sender) = exchanged?;
         let connection = is_open.then(|| Self {
             sender,
             driver,
@@ -118,17 +117,19 @@ impl Connection {
         });
         Ok(Response {
             status,
-            is_text,
+            headers,
             body,
             connection,
         })
     }
 }
 
-/// Reports whether a body is text, as client-go does: if no content type says something else.
-fn is_text(headers: &HeaderMap) -> bool {
-    let of = headers.get(CONTENT_TYPE);
-    of.is_none_or(|it| it.as_bytes().to_ascii_lowercase().starts_with(b"text/"))
+impl Response {
+    /// Reports whether the body is text, as client-go does: if no content type says something else.
+    pub(crate) fn is_text(&self) -> bool {
+        let of = self.headers.get(CONTENT_TYPE);
+        of.is_none_or(|it| it.as_bytes().to_ascii_lowercase().starts_with(b"text/"))
+    }
 }
 
 async fn read(mut body: Incoming, body_max: usize) -> Result<Bytes, Failure> {

@@ -1,12 +1,15 @@
-//! The TLS configuration of a webhook client.
+//! The TLS configurations of clients: of webhooks, and of services outside of the cluster.
 
+use crate::remote::RemoteService;
 use kubist_registry::WebhookError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::ring;
+use rustls::client::{WantsClientCert, WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::server::ParsedCertificate;
+use rustls::sign::SingleCertAndKey;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, ConfigBuilder, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme, WantsVerifier,
 };
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
@@ -18,10 +21,49 @@ use x509_parser::parse_x509_certificate;
 ///
 /// # Errors
 /// The bundle has no valid certificate.
-pub(super) fn config(ca_bundle: &[u8]) -> Result<Arc<ClientConfig>, WebhookError> {
-    let invalid = |why: &str| WebhookError::InvalidConfig {
-        reason: format!("unable to load root certificates: {why}"),
+pub(crate) fn config(ca_bundle: &[u8]) -> Result<Arc<ClientConfig>, WebhookError> {
+    let builder = verifying(ca_bundle)?;
+    Ok(finished(builder.with_no_client_auth()))
+}
+
+/// Returns the configuration for a service outside of the cluster.
+///
+/// # Errors
+/// Its authorities or the client certificate cannot be used.
+pub(super) fn remote(service: &RemoteService) -> Result<Arc<ClientConfig>, WebhookError> {
+    let builder = if service.insecure {
+        let verifier = Arc::new(Unverified(ring::default_provider()));
+        builder()?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+    } else {
+        verifying(service.ca_pem.as_bytes())?
     };
+    let Some(identity) = &service.identity else {
+        return Ok(finished(builder.with_no_client_auth()));
+    };
+    let key = identity
+        .certified(None)
+        .map_err(|error| invalid(&error.to_string()))?;
+    let resolver = Arc::new(SingleCertAndKey::from(key));
+    Ok(finished(builder.with_client_cert_resolver(resolver)))
+}
+
+fn invalid(why: &str) -> WebhookError {
+    WebhookError::InvalidConfig {
+        reason: format!("unable to load root certificates: {why}"),
+    }
+}
+
+fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, WebhookError> {
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| invalid(&error.to_string()))
+}
+
+fn verifying(
+    ca_bundle: &[u8],
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, WebhookError> {
     let mut roots = RootCertStore::empty();
     let mut trusted = Vec::new();
     if ca_bundle.is_empty() {
@@ -36,26 +78,64 @@ pub(super) fn config(ca_bundle: &[u8]) -> Result<Arc<ClientConfig>, WebhookError
             return Err(invalid("no valid certificate authority data seen"));
         }
     }
+    if trusted.is_empty() {
+        return Ok(builder()?.with_root_certificates(roots));
+    }
     let provider = Arc::new(ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+        .build()
         .map_err(|error| invalid(&error.to_string()))?;
-    let builder = if trusted.is_empty() {
-        builder.with_root_certificates(roots)
-    } else {
-        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
-        let verifier = verifier
-            .build()
-            .map_err(|error| invalid(&error.to_string()))?;
-        let verifier = Arc::new(BundleVerifier { verifier, trusted });
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
-    };
-    let mut config = builder.with_no_client_auth();
+    let verifier = Arc::new(BundleVerifier { verifier, trusted });
+    Ok(builder()?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier))
+}
+
+fn finished(mut config: ClientConfig) -> Arc<ClientConfig> {
     // As upstream: each connection leads to one server behind a service.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
+    Arc::new(config)
+}
+
+/// Accepts any certificate, for services whose configuration says so.
+#[derive(Debug)]
+struct Unverified(CryptoProvider);
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 /// Verifies the certificate of a webhook against a CA bundle.

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, TOKEN, server, silent_server, tls};
 use http::Version;
-use kubist_apiserver::{CertificateAuthority, Config, MASTERS_GROUP};
+use kubist_apiserver::{Anonymous, CertificateAuthority, Config, MASTERS_GROUP};
 use rustls_pki_types::CertificateDer;
 use serde_json::json;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ async fn health_and_version_are_public_without_credentials_unless_that_is_forbid
     open.shutdown().await;
 
     let config = Config {
-        anonymous_health: false,
+        anonymous: Anonymous::Never,
         ..Config::default()
     };
     let closed = server(config).await;

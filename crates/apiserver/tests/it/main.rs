@@ -3,6 +3,7 @@
 mod admission;
 mod apply;
 mod audit;
+mod authenticators;
 mod authorization;
 mod backups;
 mod capabilities;

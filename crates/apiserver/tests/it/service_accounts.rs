@@ -167,7 +167,10 @@ async fn a_token_ends_with_the_pod_that_it_is_bound_to() {
     let path = format!("{pods}/p?gracePeriodSeconds=0");
     assert_eq!(admin.delete(&path).await.code, 200);
     let status = review(&mut admin, token, json!([])).await;
-    assert_eq!(status["error"], "invalid bearer token");
+    assert_eq!(
+        status["error"],
+        "[invalid bearer token, service account token has been invalidated]"
+    );
     assert_eq!(admin.post(TOKEN, &bound("Pod", "p")).await.code, 404);
     let answer = admin.post(TOKEN, &bound("ConfigMap", "p")).await;
     assert_eq!(

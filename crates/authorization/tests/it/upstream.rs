@@ -42,7 +42,7 @@ const GROUPS: [&str; 5] = [
     "system:serviceaccounts:shop",
 ];
 const VERBS: [&str; 7] = ["get", "list", "create", "delete", "bind", "Get", "*"];
-const API_GROUPS: [&str; 4] = ["", "apps", "example.com", "*"];
+const API_GROUPS: [&str; 5] = ["", "apps", "example.com", "*", "*"];
 const RESOURCES: [&str; 10] = [
     "pods",
     "pods/log",
@@ -94,12 +94,12 @@ impl Random {
     }
 
     fn rules(&mut self) -> Vec<PolicyRule> {
-        let count = self.below(4);
+        let count = self.below(6);
         (0..count).map(|_| self.rule()).collect()
     }
 
     fn subject(&mut self) -> Subject {
-        let kind = self.pick(&["User", "Group", "ServiceAccount", "Robot"]);
+        let kind = self.pick(&["User", "User", "Group", "Group", "ServiceAccount", "Robot"]);
         let (names, namespaces): (&[&str], &[&str]) = match kind {
             "User" => (&USERS, &[""]),
             "Group" => (&GROUPS, &[""]),
@@ -114,7 +114,7 @@ impl Random {
     }
 
     fn subjects(&mut self) -> Vec<Subject> {
-        let count = self.below(4);
+        let count = 2 + self.below(5);
         (0..count).map(|_| self.subject()).collect()
     }
 
@@ -310,6 +310,7 @@ fn decide(policy: &Policy, ask: &Ask) -> Value {
         Decision::Allow(reason) => (true, false, reason),
         Decision::Deny(reason) => (false, true, reason),
         Decision::NoOpinion(reason) => (false, false, reason),
+        Decision::Failed { error, .. } => (false, false, error),
     };
     let rules = policy.rules_of_user(&ask.user, ask.namespace).rules.len();
     json!({"allowed": allowed, "denied": denied, "reason": reason, "rules": rules})
@@ -386,7 +387,7 @@ fn decisions_and_escalations_are_those_of_kubernetes() {
     );
     assert!(
         allowed > worlds && escalations > worlds,
-        "too little is compared"
+        "too little is compared: {allowed} allow, {escalations} escalate"
     );
     println!(
         "{} decisions ({allowed} allow) and {} grants ({escalations} escalate) agree",

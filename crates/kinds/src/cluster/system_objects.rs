@@ -16,6 +16,7 @@ use kubist_registry::{
     Stored, Stores, UpdatePath, UpdatedObject,
 };
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +62,7 @@ async fn maintain(
     if all {
         bootstrap::run(stores, cluster).await?;
         let cx = &bootstrap::request(stores);
-        authentication(stores, cx, &announcement.client_ca).await?;
+        authentication(stores, cx, announcement).await?;
         legacy_tokens(stores, cx).await?;
     }
     match (announcement.address, &cluster.leases) {
@@ -118,29 +119,73 @@ fn named(namespace: &str, name: &str) -> ObjectMeta {
     }
 }
 
-/// Publishes the client CAs, in addition to the CAs that other servers publish.
+/// Publishes the client CAs and the proxies that are believed, in addition to those that other
+/// servers publish.
 async fn authentication(
     stores: &Arc<Stores>,
     cx: &RequestContext,
-    client_ca: &str,
+    announcement: &Announcement,
 ) -> Result<(), Status> {
     let map = ConfigMap {
         metadata: named(SYSTEM, AUTHENTICATION),
         ..ConfigMap::default()
     };
-    let own = client_ca.trim();
     create_or_update(stores, cx, map, |map| {
-        let known = map.data.get(CLIENT_CA).map_or("", |it| it.trim());
-        if own.is_empty() || known.contains(own) {
+        add_authorities(&mut map.data, CLIENT_CA, &announcement.client_ca);
+        let Some(proxies) = &announcement.proxies else {
             return;
-        }
-        let all = match known {
-            "" => format!("{own}\n"),
-            known => format!("{known}\n{own}\n"),
         };
-        map.data.insert(CLIENT_CA.into(), all.into());
+        add_authorities(
+            &mut map.data,
+            "requestheader-client-ca-file",
+            &proxies.client_ca,
+        );
+        for (key, own) in [
+            ("requestheader-allowed-names", &proxies.allowed_names),
+            ("requestheader-username-headers", &proxies.username_headers),
+            ("requestheader-uid-headers", &proxies.uid_headers),
+            ("requestheader-group-headers", &proxies.group_headers),
+            (
+                "requestheader-extra-headers-prefix",
+                &proxies.extra_header_prefixes,
+            ),
+        ] {
+            // As upstream, the headers of uids are only published where there are some.
+            if !own.is_empty() || key != "requestheader-uid-headers" {
+                add_texts(&mut map.data, key, own);
+            }
+        }
     })
     .await
+}
+
+fn add_authorities(data: &mut BTreeMap<Str, Str>, key: &str, own: &str) {
+    let own = own.trim();
+    let known = data.get(key).map_or("", |it| it.trim());
+    if own.is_empty() || known.contains(own) {
+        return;
+    }
+    let all = match known {
+        "" => format!("{own}\n"),
+        known => format!("{known}\n{own}\n"),
+    };
+    data.insert(key.into(), all.into());
+}
+
+/// Adds texts to a JSON list of them. What is no list is replaced.
+fn add_texts(data: &mut BTreeMap<Str, Str>, key: &str, own: &[String]) {
+    let known = data.get(key).map_or("", |it| it);
+    let mut all: Vec<String> = serde_json::from_str(known).unwrap_or_default();
+    for text in own {
+        if !all.contains(text) {
+            all.push(text.clone());
+        }
+    }
+    // A list of texts can always be written.
+    let all = serde_json::to_string(&all).unwrap_or_default();
+    if all != known {
+        data.insert(key.into(), all.into());
+    }
 }
 
 /// Publishes the date since which legacy tokens are tracked: the date of the first server.

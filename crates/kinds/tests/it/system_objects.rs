@@ -5,7 +5,7 @@ use kubist_api::core::v1::{ConfigMap, Endpoints, Namespace, Service};
 use kubist_api::discovery::v1::EndpointSlice;
 use kubist_api::networking::v1::IPAddress;
 use kubist_apimachinery::{DeleteOptions, KubeObject, ResourceVersion, Status};
-use kubist_registry::{Announcement, Registry, RegistryConfig, User};
+use kubist_registry::{AnnouncedProxies, Announcement, Registry, RegistryConfig, User};
 use kubist_storage::{DeleteRequest, Expected, KeyRange, ManualClock, RangeRequest, memory};
 use kubist_storage::{KvRead, KvWrite};
 use std::net::Ipv4Addr;
@@ -21,6 +21,13 @@ fn announced(last: u8) -> Announcement {
         address: Some(Ipv4Addr::new(10, 0, 0, last)),
         port: 6443,
         client_ca: CA.replace("AAAA", &format!("AAA{last}")),
+        proxies: Some(AnnouncedProxies {
+            client_ca: CA.replace("AAAA", &format!("BBB{last}")),
+            allowed_names: vec![format!("proxy-{last}")],
+            username_headers: vec!["X-Remote-User".to_owned()],
+            group_headers: vec!["X-Remote-Group".to_owned()],
+            ..AnnouncedProxies::default()
+        }),
     }
 }
 
@@ -50,6 +57,16 @@ async fn servers_publish_the_same_objects_as_upstream() {
         .await
         .expect("it is published");
     assert_eq!(map.data["client-ca-file"], announced(1).client_ca);
+    for (key, expected) in [
+        ("requestheader-client-ca-file", &*CA.replace("AAAA", "BBB1")),
+        ("requestheader-allowed-names", r#"["proxy-1"]"#),
+        ("requestheader-username-headers", r#"["X-Remote-User"]"#),
+        ("requestheader-group-headers", r#"["X-Remote-Group"]"#),
+        ("requestheader-extra-headers-prefix", "[]"),
+    ] {
+        assert_eq!(map.data[key], expected, "{key}");
+    }
+    assert!(!map.data.contains_key("requestheader-uid-headers"));
     let tracking = "kube-apiserver-legacy-service-account-token-tracking";
     let map: ConfigMap = get(registry, maps, tracking)
         .await

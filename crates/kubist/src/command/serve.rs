@@ -22,9 +22,13 @@ mod access_options;
 mod admission_options;
 mod audit_backend_options;
 mod audit_options;
+mod authentication_options;
+mod authorization_options;
 mod etcd_options;
 mod key_options;
 mod limit_options;
+mod oidc_options;
+mod proxy_options;
 
 use super::usage::WrongUsage;
 use super::{Outcome, logging, signal, system_limits, values};
@@ -98,6 +102,10 @@ pub(crate) struct Options {
     simulate: bool,
     #[command(flatten)]
     access: access_options::AccessOptions,
+    #[command(flatten)]
+    authentication: authentication_options::AuthenticationOptions,
+    #[command(flatten)]
+    authorization: authorization_options::AuthorizationOptions,
     #[command(flatten)]
     admission: admission_options::AdmissionOptions,
     #[command(flatten)]
@@ -223,11 +231,20 @@ pub(crate) async fn run(options: Options) -> Outcome {
     options.logging.install();
     system_limits::survive_file_size()?;
     let followed = options.encryption_provider_config_automatic_reload;
+    let decider = options.authorization.decider()?;
+    let users_ca_file = options.keys.client_ca_file();
+    let believed = options
+        .authentication
+        .authenticators(users_ca_file, decider.allows_all)?;
     let config = ServerConfig {
         listen: Some(options.listen),
         tokens: options.access.tokens()?,
-        authorization: options.access.authorization()?,
-        anonymous_health: options.access.anonymous(),
+        user_tokens: options.authentication.user_tokens()?,
+        authenticators: believed.authenticators,
+        anonymous: believed.anonymous,
+        authentication_file: believed.file,
+        authorization: decider.authorization,
+        authorization_file: decider.file,
         admission_plugins: options.admission.plugins()?,
         allow_privileged: options.admission.allow_privileged(),
         controllers: controllers(&options.controllers)?,
@@ -265,13 +282,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         })?;
     }
     server.write_kubeconfig(&options.kubeconfig)?;
-    announce(&format!(
-        "ready {} kubeconfig={} authorization={} in {} ms",
-        server.url(),
-        options.kubeconfig.display(),
-        options.access.modes(),
-        started.elapsed().as_millis()
-    ))?;
+    announce_ready(&server, &options.kubeconfig, &decider.modes, started)?;
     let ended = tokio::select! {
         signal = signals.next() => Ok(signal.exit_code()),
         fault = server.storage_failure() => Err(fault.into()),
@@ -344,6 +355,20 @@ fn explain(listen: SocketAddr, error: ServerError) -> Box<dyn Error> {
         .into();
     }
     error.into()
+}
+
+fn announce_ready(
+    server: &Server,
+    kubeconfig: &Path,
+    modes: &str,
+    started: Instant,
+) -> std::io::Result<()> {
+    announce(&format!(
+        "ready {} kubeconfig={} authorization={modes} in {} ms",
+        server.url(),
+        kubeconfig.display(),
+        started.elapsed().as_millis()
+    ))
 }
 
 fn announce(line: &str) -> std::io::Result<()> {

@@ -9,6 +9,8 @@ mod apply_configurations;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod audit;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod authentication;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod codegen;
 mod command;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

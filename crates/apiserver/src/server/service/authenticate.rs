@@ -1,8 +1,8 @@
 //! Authentication of requests, and their seats in flight.
 
 use super::{Service, non_resource};
-use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
-use crate::authentication::service_accounts;
+use crate::authentication::authenticator::{ANONYMOUS_USER, Asked, Failure};
+use crate::authentication::{authenticator, bearer};
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::impersonation;
 use crate::filters::incoming_request::IncomingRequest;
@@ -20,55 +20,57 @@ const EXTRA_SPACE: &str = "the provided Authorization header contains extra spac
                            token, and is ignored";
 
 impl Service {
-    /// Authenticates a request. The first of these that identifies a user decides:
-    ///
-    /// 1. the client certificate of the connection (`Authenticator::authenticate`);
-    /// 2. a static bearer token (same function);
-    /// 3. the user of an in-process stream, for a request without an `Authorization` header (same
-    ///    function);
-    /// 4. a service account token (`service_accounts::user_of`, which reads from storage);
-    /// 5. on public paths, the anonymous user: for a request without credentials, or while service
-    ///    accounts cannot be looked up.
-    ///
-    /// One valid credential is sufficient, as upstream: refused ones before it do not matter.
+    /// Authenticates a request: by its credentials (`Authenticator::authenticate`), or as the
+    /// anonymous user, if it has none and such requests are served (`Anonymous`).
     ///
     /// # Errors
-    /// 401 for missing or wrong credentials; storage errors while a service account is looked up.
+    /// 401 for missing or wrong credentials; storage errors while objects of tokens are looked up.
     pub(super) async fn authenticated(
         &self,
         cx: &RequestContext,
         connection: &ConnectionInfo,
         request: &Request,
     ) -> Result<User, Status> {
-        if authenticator::has_extra_space(&request.headers) {
+        if bearer::has_extra_space(&request.headers) {
             cx.warn(EXTRA_SPACE);
         }
-        let known = self.context.authenticator.authenticate(
-            &connection.peer,
-            &request.headers,
-            cx.received,
-        );
-        let user = match known {
-            Ok(user) => user,
-            Err(refused) => {
-                let public = self.anonymous_health && non_resource::is_public(&request.path);
-                match self.service_account(cx, request).await {
-                    Ok(Some(user)) => user,
-                    // Health is public: anonymous requests may see it, even while service accounts
-                    // cannot be looked up.
-                    Ok(None) if public && !connection.peer.has_credentials(&request.headers) => {
-                        anonymous()
-                    }
-                    Err(_) if public => anonymous(),
-                    Ok(None) => return Err(refused),
-                    Err(status) => return Err(status),
-                }
+        let authenticator = &self.context.authenticator;
+        let asked = Asked {
+            peer: &connection.peer,
+            headers: &request.headers,
+            path: &request.path,
+            audiences: authenticator.issuer().audiences(),
+            cx,
+            registry: &self.context.registry,
+        };
+        let is_public = non_resource::is_public(&request.path);
+        let user = match authenticator.authenticate(&asked).await {
+            Ok(found) => found.user,
+            Err(Failure::None) if self.serves_anonymous(&request.path) => {
+                authenticator::anonymous(&asked).user
+            }
+            // Health is public: anonymous requests may see it, even while tokens cannot be judged.
+            Err(Failure::Unavailable(_)) if is_public && self.serves_anonymous(&request.path) => {
+                authenticator::anonymous(&asked).user
+            }
+            Err(Failure::Unavailable(status)) => return Err(*status),
+            Err(Failure::None) => return Err(Status::unauthorized()),
+            Err(Failure::Unauthorized(why)) => {
+                tracing::debug!(%why, "unable to authenticate the request");
+                return Err(Status::unauthorized());
             }
         };
         if *user.name != *ANONYMOUS_USER {
             connection.client_state.mark_authenticated();
         }
         Ok(user)
+    }
+
+    fn serves_anonymous(&self, path: &str) -> bool {
+        let allows_all = self.context.authorization.allows_all();
+        self.context
+            .anonymous
+            .serves(path, allows_all, non_resource::is_public(path))
     }
 
     /// Returns whom a user impersonates in this request, or the user.
@@ -92,19 +94,6 @@ impl Service {
         Ok(user)
     }
 
-    /// Returns the service account whose token a request has.
-    async fn service_account(
-        &self,
-        cx: &RequestContext,
-        request: &Request,
-    ) -> Result<Option<User>, Status> {
-        let authenticator = &self.context.authenticator;
-        let Some(claims) = authenticator.service_account(&request.headers, cx.received) else {
-            return Ok(None);
-        };
-        service_accounts::user_of(&self.context.registry, &claims).await
-    }
-
     /// Reserves a seat in flight for a request, if it needs one.
     ///
     /// # Errors
@@ -121,13 +110,5 @@ impl Service {
             return Ok(SeatReservation::without_seat(&self.seats, asked, incoming));
         }
         SeatReservation::new(&self.seats, asked, incoming).await
-    }
-}
-
-fn anonymous() -> User {
-    User {
-        name: ANONYMOUS_USER.into(),
-        groups: vec![UNAUTHENTICATED_GROUP.into()],
-        ..User::default()
     }
 }

@@ -19,7 +19,6 @@ fn token(token: &str, name: &str, group: &str) -> StaticToken {
 #[tokio::test]
 async fn metrics_are_for_masters_for_monitoring_and_for_those_bound_to_them() {
     let config = Config {
-        anonymous_health: true,
         tokens: vec![
             token("alice", "alice", "people"),
             token("prometheus", "prometheus", "system:monitoring"),

@@ -7,7 +7,7 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use kubist_admission::PluginSelection;
-use kubist_apiserver::{Config, MASTERS_GROUP, RunningServer, StaticToken};
+use kubist_apiserver::{Anonymous, Config, MASTERS_GROUP, RunningServer, StaticToken};
 use kubist_registry::User;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -52,7 +52,7 @@ pub(super) async fn play(recording: String) -> Outcome {
     let scenario: Value = serde_json::from_str(&recording).expect("it is JSON");
     // The recorded server allowed everything to everybody, including anonymous users.
     let mut config = Config {
-        anonymous_health: false,
+        anonymous: Anonymous::Never,
         ..Config::default()
     };
     config.tokens.push(StaticToken {

@@ -1,13 +1,11 @@
-//! Options for authentication and authorization.
+//! Options for the administrator's tokens.
 
 use super::WrongUsage;
+use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{ArgAction, Args, ValueEnum};
-use kubist::authorization::{AlwaysAllow, AlwaysDeny};
-use kubist::{Authorization, AuthorizationMode, read_regular_file};
+use kubist::read_regular_file;
 use std::error::Error;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Maximum bytes of a token file.
 const TOKEN_BYTES_MAX: u64 = 64 << 10;
@@ -26,44 +24,6 @@ pub(super) struct AccessOptions {
     /// A file with such a token on its only line; may be used beside --token
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Serve /livez, /readyz, /healthz and /version to anonymous requests, and nothing else
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        require_equals = true,
-        action = ArgAction::Set,
-        default_value_t = true,
-        default_missing_value = "true"
-    )]
-    anonymous_auth: bool,
-    /// Who decides about requests, in this order; the first that allows one decides.
-    /// system:masters may do everything, unless nobody may do anything
-    #[arg(
-        long,
-        value_name = "MODES",
-        value_delimiter = ',',
-        default_value = "RBAC",
-        ignore_case = false
-    )]
-    authorization_mode: Vec<Mode>,
-}
-
-/// A way to authorize requests, by its name of upstream's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Mode {
-    /// Everything is allowed to every authenticated user; roles are not obeyed.
-    #[value(name = "AlwaysAllow")]
-    AlwaysAllow,
-    /// Nothing is allowed.
-    #[value(name = "AlwaysDeny")]
-    AlwaysDeny,
-    /// What kubelets may do is decided by the Pods of their node.
-    #[value(name = "Node")]
-    Node,
-    /// The stored roles and bindings decide.
-    #[value(name = "RBAC")]
-    Rbac,
 }
 
 impl AccessOptions {
@@ -89,50 +49,6 @@ impl AccessOptions {
             tokens.push(token.to_owned());
         }
         Ok(tokens)
-    }
-
-    /// Returns who decides about requests.
-    ///
-    /// # Errors
-    /// A mode is named twice.
-    pub(super) fn authorization(&self) -> Result<Authorization, Box<dyn Error>> {
-        let modes = &self.authorization_mode;
-        if let Some(twice) = (1..modes.len()).find(|&at| modes[..at].contains(&modes[at])) {
-            let name = modes[twice].to_possible_value();
-            let name = name.map_or_else(String::new, |it| it.get_name().to_owned());
-            return Err(WrongUsage(format!("--authorization-mode: {name} is named twice")).into());
-        }
-        // What follows AlwaysAllow is never asked.
-        let until = modes.iter().position(|it| *it == Mode::AlwaysAllow);
-        let asked = &modes[..until.unwrap_or(modes.len())];
-        let decides = |it: &&Mode| matches!(it, Mode::Node | Mode::Rbac);
-        if !asked.iter().any(|it| decides(&it)) {
-            return Ok(match until {
-                Some(_) => Authorization::default(),
-                None => Authorization::by(Arc::new(AlwaysDeny)),
-            });
-        }
-        let modes = asked.iter().filter(decides).map(|mode| match mode {
-            Mode::Node => AuthorizationMode::Node,
-            _ => AuthorizationMode::Rbac,
-        });
-        let last = until.map(|_| AuthorizationMode::Other(Arc::new(AlwaysAllow)));
-        Ok(Authorization::chain(modes.chain(last)))
-    }
-
-    /// Returns the modes as they were given.
-    pub(super) fn modes(&self) -> String {
-        let names = self
-            .authorization_mode
-            .iter()
-            .filter_map(ValueEnum::to_possible_value);
-        let names: Vec<String> = names.map(|it| it.get_name().to_owned()).collect();
-        names.join(",")
-    }
-
-    /// Reports whether health checks may be anonymous.
-    pub(super) fn anonymous(&self) -> bool {
-        self.anonymous_auth
     }
 }
 

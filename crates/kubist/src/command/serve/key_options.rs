@@ -2,7 +2,7 @@
 
 use clap::Args;
 use kubist::ServerKeys;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub(super) struct KeyOptions {
@@ -28,6 +28,10 @@ pub(super) struct KeyOptions {
 }
 
 impl KeyOptions {
+    pub(super) fn client_ca_file(&self) -> Option<&Path> {
+        self.client_ca_file.as_deref()
+    }
+
     pub(super) fn keys(self) -> ServerKeys {
         ServerKeys {
             folder: self.folder,
