@@ -8,6 +8,7 @@ use kubist::apimachinery::Str;
 use kubist::apiserver::ObservedRequest;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,10 @@ pub(crate) struct Pulse {
     repeats_max: u64,
     state: Mutex<State>,
     stuck: CancellationToken,
+    /// The server is gone.
+    has_ended: AtomicBool,
+    /// The runtime of a stuck server in real time works: its test waits for something of its own.
+    is_noticed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +59,8 @@ impl Pulse {
             repeats_max,
             state: Mutex::default(),
             stuck: CancellationToken::new(),
+            has_ended: AtomicBool::new(false),
+            is_noticed: AtomicBool::new(false),
         }
     }
 
@@ -93,6 +100,27 @@ impl Pulse {
             drop(state);
             self.stop(reason);
         }
+    }
+
+    /// The server is gone: nobody has to guard it.
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Notices, as a task of the server's runtime, that it is stuck. In virtual time that says
+    /// nothing: a loop that yields lets other tasks run.
+    pub(crate) async fn notice(&self) {
+        self.stuck.cancelled().await;
+        self.is_noticed.store(!self.is_virtual, Ordering::Relaxed);
+    }
+
+    /// Reports whether its thread is known not to be blocked.
+    pub(crate) fn is_noticed(&self) -> bool {
+        self.is_noticed.load(Ordering::Relaxed)
     }
 
     /// Ends every wait of the server's test for this reason; the first one counts.

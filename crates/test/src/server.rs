@@ -36,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 /// An API server in the test's process. Dropping it stops everything that belongs to it.
 pub struct TestServer {
     /// What runs beside the server ends before it.
+    _leash: Leash,
     running: Arc<RunningSet>,
     server: Server,
     store: MemoryKv,
@@ -49,6 +50,19 @@ pub struct TestServer {
     faults: Faults,
     /// Follows the revision, for the faults that depend on it.
     _background: JoinSet<()>,
+}
+
+/// What ends with the server, whatever else of it is kept: a handle, a journal, a past.
+struct Leash {
+    running: Arc<RunningSet>,
+    pulse: Arc<Pulse>,
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        self.running.drop_all();
+        self.pulse.end();
+    }
 }
 
 impl TestServer {
@@ -100,6 +114,11 @@ impl TestServer {
         let running = Arc::<RunningSet>::default();
         let mut background = JoinSet::new();
         background.spawn(revisions.run());
+        let ended = Arc::clone(&pulse);
+        background.spawn({
+            let pulse = Arc::clone(&pulse);
+            async move { pulse.notice().await }
+        });
         let observer = Observer {
             client: clients.client(&server, &eyes)?,
             clock: clock.clone(),
@@ -109,6 +128,10 @@ impl TestServer {
             store: store.clone(),
         };
         Ok(Self {
+            _leash: Leash {
+                running: Arc::clone(&running),
+                pulse: ended,
+            },
             running,
             server,
             store,

@@ -95,6 +95,13 @@ impl RunningSet {
         self.state.lock().failures.clone()
     }
 
+    /// Drops everything at once.
+    pub(crate) fn drop_all(&self) {
+        let entries = std::mem::take(&mut self.state.lock().tasks);
+        // Outside the lock: what is dropped may look at the set.
+        drop(entries);
+    }
+
     /// Asks everything to end, and waits for it; what does not end in time is dropped.
     pub(crate) async fn stop_all(&self) {
         let entries = std::mem::take(&mut self.state.lock().tasks);

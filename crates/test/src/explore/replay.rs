@@ -60,7 +60,10 @@ fn faults(text: &str, kept: &mut Kept) -> Option<()> {
     let mut faults = Vec::new();
     for one in text.split('.').filter(|it| !it.is_empty()) {
         let (index, at) = match one.split_once('@') {
-            Some((index, at)) => (index.parse().ok()?, Some(at.parse().ok()?)),
+            Some((index, at)) => {
+                let at = at.parse().ok().filter(|it| *it > 0)?;
+                (index.parse().ok()?, Some(at))
+            }
             None => (one.parse().ok()?, None),
         };
         faults.push(index);
@@ -140,7 +143,7 @@ mod tests {
             assert_eq!(replay.to_string(), text);
         }
         for bad in [
-            "", "x", "17:", "17:q", "17:f0,2", "17:f0@", "17:s0@1", "17:é", "-1",
+            "", "x", "17:", "17:q", "17:f0,2", "17:f0@", "17:f0@0", "17:s0@1", "17:é", "-1",
         ] {
             assert!(bad.parse::<Replay>().is_err(), "{bad}");
         }

@@ -24,6 +24,8 @@ pub(crate) struct Running {
     pub(crate) copy: Copy,
     /// How often it has ended by itself.
     pub(crate) ends: u32,
+    /// It was crashed or has ended, and is to be started again.
+    pub(crate) is_down: bool,
     candidate: Candidate,
     login: Login,
     label: Str,
@@ -50,6 +52,7 @@ impl Running {
                 life: 0,
             },
             ends: 0,
+            is_down: false,
             candidate: candidate.clone(),
             login,
             label: label.into(),
@@ -80,6 +83,7 @@ impl Running {
         stale: Option<Stale>,
     ) -> Result<(), Problem> {
         self.copy.life += 1;
+        self.is_down = false;
         let now = standing.kv.stats().revision.0;
         let old_view = stale.map(|stale| OldView {
             revision: now.saturating_sub(stale.behind).max(base),

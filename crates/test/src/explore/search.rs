@@ -13,7 +13,8 @@ use crate::explore::shrink::Bench;
 use crate::explore::telling::tell;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Instant;
 
@@ -30,7 +31,10 @@ pub fn explore(seeds: Range<u64>, scenario: &Scenario) -> Exploration {
             Ok(wanted) => replay(&wanted, scenario),
             Err(error) => Search::begin(scenario).failed_before(ground::setup(error)),
         },
-        None => Search::begin(scenario).run(many(seeds)),
+        None => match many(seeds) {
+            Ok(seeds) => Search::begin(scenario).run(seeds),
+            Err(error) => Search::begin(scenario).failed_before(ground::setup(error)),
+        },
     }
 }
 
@@ -47,10 +51,45 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|it| !it.is_empty())
 }
 
-fn many(seeds: Range<u64>) -> Range<u64> {
-    let times = variable(SEEDS_VARIABLE).and_then(|it| it.parse().ok());
-    let count = seeds.end.saturating_sub(seeds.start);
-    seeds.start..seeds.start + count.saturating_mul(times.unwrap_or(1))
+/// Returns the seeds to run: as many times as many as the environment asks for.
+fn many(seeds: Range<u64>) -> Result<Range<u64>, String> {
+    let times: u64 = match variable(SEEDS_VARIABLE) {
+        None => 1,
+        Some(text) => text.parse().map_err(|_| {
+            format!(
+                "{SEEDS_VARIABLE} is {text:?}, and not a number that the seeds are multiplied by"
+            )
+        })?,
+    };
+    let count = seeds.end.saturating_sub(seeds.start).saturating_mul(times);
+    if count == 0 {
+        return Err(format!("there are no seeds in {seeds:?}, {times} times"));
+    }
+    Ok(seeds.start..seeds.start.saturating_add(count))
+}
+
+/// Prepares the content on a thread of its own: this one may be that of a runtime, and one that
+/// blocks is left alone.
+fn prepare(scenario: &Scenario) -> Result<Ground, Problem> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let own = scenario.clone();
+    let thread = thread::Builder::new()
+        .name("world".to_owned())
+        .stack_size(pool::STACK_BYTES);
+    let run = move || {
+        let prepared = catch_unwind(AssertUnwindSafe(|| Ground::prepare(&own)));
+        let panicked = |_| Err(ground::setup("the preparation panicked"));
+        // Nobody may wait any more.
+        drop(sender.send(prepared.unwrap_or_else(panicked)));
+    };
+    thread.spawn(run).map_err(ground::setup)?;
+    receiver
+        .recv_timeout(scenario.limits.world)
+        .unwrap_or_else(|_| {
+            Err(Problem::Blocked {
+                last: "the preparation".to_owned(),
+            })
+        })
 }
 
 struct Search<'a> {
@@ -143,13 +182,17 @@ impl<'a> Search<'a> {
             Ok(base) => base,
             Err(failed) => return *failed,
         };
+        if let Some(missing) = missing(replay, &base.outline) {
+            return self.failed_before(ground::setup(missing));
+        }
         let mut bench = Self::bench(&base);
         let outcome = bench.run(replay.seed, &replay.kept, false);
         let outcome = outcome.unwrap_or_else(|| {
             let error = "the steps that are kept fail without faults, too";
             Outcome::failed(ground::setup(error))
         });
-        let digest = outcome.digest;
+        let (digest, writes, faults) = (outcome.digest, outcome.writes(), outcome.struck);
+        let forbidden = outcome.forbidden.clone();
         let failure = outcome.problem.is_some().then(|| {
             let found = Found {
                 seed: replay.seed,
@@ -158,7 +201,12 @@ impl<'a> Search<'a> {
             };
             self.explain(&base, found, false)
         });
-        self.done(1, digest, failure)
+        Exploration {
+            writes,
+            faults,
+            forbidden,
+            ..self.done(1, digest, failure)
+        }
     }
 
     fn unused_excuses(&self) -> Vec<String> {
@@ -185,13 +233,7 @@ impl<'a> Search<'a> {
             return Err(Box::new(self.failed_before(ground::setup(mistake))));
         }
         let scenario = self.scenario.clone();
-        // Not on this thread, which may be that of a runtime.
-        let prepared = thread::scope(|scope| {
-            let builder = thread::Builder::new().stack_size(pool::STACK_BYTES);
-            let thread = builder.spawn_scoped(scope, || Ground::prepare(&scenario));
-            let joined = thread.map_err(ground::setup)?.join();
-            joined.unwrap_or_else(|_| Err(ground::setup("the preparation panicked")))
-        });
+        let prepared = prepare(&scenario);
         let failed = |problem| Box::new(self.failed_before(problem));
         let shared = Arc::new(Shared {
             ground: prepared.map_err(failed)?,
@@ -308,4 +350,20 @@ struct Found {
     seed: u64,
     kept: Kept,
     outcome: Outcome,
+}
+
+/// Returns what a replay names that its plan does not have.
+fn missing(replay: &Replay, outline: &Outline) -> Option<String> {
+    let plan = Plan::of(replay.seed, Kept::default(), outline);
+    let parts = [
+        ("fault", replay.kept.faults.as_ref(), plan.faults.len()),
+        ("step", replay.kept.steps.as_ref(), plan.steps.len()),
+    ];
+    parts.into_iter().find_map(|(what, kept, count)| {
+        let index = kept?.iter().find(|it| **it >= count)?;
+        Some(format!(
+            "{replay} names {what} {index}, and the plan of this seed has {count}, from 0: the \
+             scenario or its controllers have changed since"
+        ))
+    })
 }

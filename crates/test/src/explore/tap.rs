@@ -37,8 +37,8 @@ pub(crate) struct ClientTap {
     hub: Arc<Hub>,
     old_view: Option<OldView>,
     random: Mutex<Random>,
-    /// What happens when the current write is answered.
-    after: Mutex<Option<Fault>>,
+    /// What happens when a write that is under way is answered.
+    after: Mutex<Vec<(Call, Fault)>>,
     is_dead: AtomicBool,
     is_dropped: AtomicBool,
     home: ThreadId,
@@ -158,11 +158,11 @@ impl ClientTap {
                 Fate::Never
             }
             FaultKind::Crash { done: true, .. } => {
-                *self.after.lock() = Some(fault);
+                self.after.lock().push((call.clone(), fault));
                 Fate::NeverAfter
             }
             FaultKind::Freeze { .. } => {
-                *self.after.lock() = Some(fault);
+                self.after.lock().push((call.clone(), fault));
                 Fate::Serve
             }
             FaultKind::Fail { failing, .. } => failed(call, *failing),
@@ -172,6 +172,13 @@ impl ClientTap {
             }
             FaultKind::Hold { .. } => Fate::Serve,
         }
+    }
+
+    /// Returns the fault that strikes after this request, which may be one of several at a time.
+    fn take_after(&self, call: &Call) -> Option<Fault> {
+        let mut after = self.after.lock();
+        let index = after.iter().position(|(of, _)| of == call)?;
+        Some(after.swap_remove(index).1)
     }
 
     async fn after(&self, call: &Call, answered: &Answered) {
@@ -194,7 +201,7 @@ impl ClientTap {
                 code: answered.code,
             });
         }
-        let fault = self.after.lock().take();
+        let fault = self.take_after(call);
         if let Some(fault) = &fault {
             self.hub.trace.note(|| What::FaultAfterWrite {
                 client: self.label.clone(),

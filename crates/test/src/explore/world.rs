@@ -25,6 +25,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::pending;
 use kubist::client::Client;
 use parking_lot::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -79,11 +80,20 @@ pub(crate) fn run(terms: &Terms<'_>, plan: Plan) -> Outcome {
         Ok(runtime) => runtime,
         Err(error) => return Outcome::failed(ground::setup(error)),
     };
-    let outcome = runtime.block_on(async {
-        match World::build(terms, plan, &blocking).await {
-            Ok(world) => world.play().await,
-            Err(problem) => Outcome::failed(problem),
-        }
+    let world = AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            match World::build(terms, plan, &blocking).await {
+                Ok(world) => world.play().await,
+                Err(problem) => Outcome::failed(problem),
+            }
+        })
+    });
+    // Controllers and invariants are caught where they run; this is a step, or a rule.
+    let outcome = catch_unwind(world).unwrap_or_else(|_| {
+        Outcome::failed(Problem::Panicked {
+            controller: "a step of the user".to_owned(),
+            message: Panics::take().pop().unwrap_or_default(),
+        })
     });
     // Dropping it would wait for threads that controllers have started.
     runtime.shutdown_background();

@@ -15,8 +15,8 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requests {
-    /// Empty for all.
-    verbs: BTreeSet<Verb>,
+    /// None for all.
+    verbs: Option<BTreeSet<Verb>>,
     group: Option<Str>,
     resource: Option<Str>,
     subresource: Option<Str>,
@@ -42,7 +42,7 @@ impl Requests {
         Self::verbs(Verb::is_read)
     }
 
-    /// Those with this verb.
+    /// Those with this verb. None have [`Verb::Other`], so a rule about it never acts.
     pub fn verb(verb: Verb) -> Self {
         Self::verbs(|it| it == verb)
     }
@@ -59,7 +59,7 @@ impl Requests {
             Verb::DeleteCollection,
         ];
         Self {
-            verbs: ALL.into_iter().filter(|it| is(*it)).collect(),
+            verbs: Some(ALL.into_iter().filter(|it| is(*it)).collect()),
             ..Self::default()
         }
     }
@@ -134,7 +134,7 @@ impl Requests {
     pub(crate) fn has(&self, call: &Call) -> bool {
         let is = |wanted: &Option<Str>, found: &Str| wanted.as_ref().is_none_or(|it| it == found);
         call.verb != Verb::Other
-            && (self.verbs.is_empty() || self.verbs.contains(&call.verb))
+            && self.verbs.as_ref().is_none_or(|it| it.contains(&call.verb))
             && is(&self.group, &call.group)
             && is(&self.resource, &call.resource)
             && is(&self.subresource, &call.subresource)
@@ -148,7 +148,8 @@ impl Requests {
 /// `create pods in shop by operator`.
 impl fmt::Display for Requests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verbs: Vec<&str> = self.verbs.iter().map(|it| it.name()).collect();
+        let verbs = self.verbs.iter().flatten();
+        let verbs: Vec<&str> = verbs.map(|it| it.name()).collect();
         match *verbs {
             [] => f.write_str("any request")?,
             [_] => f.write_str(verbs[0])?,

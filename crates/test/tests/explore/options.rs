@@ -5,7 +5,8 @@ use kubist::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Subject
 use kubist::apimachinery::Str;
 use kubist::client::{Api, ApiError, Client};
 use kubist_test::Login;
-use kubist_test::explore::{Exploration, Scenario, explore};
+use kubist_test::explore::{Exploration, Limits, Scenario, explore, replay};
+use std::time::Duration;
 
 async fn create(client: Client) -> Result<ConfigMap, ApiError> {
     let mut map = ConfigMap::default();
@@ -92,4 +93,48 @@ fn an_excuse_that_nothing_needs_is_named() {
         text.ends_with("/metadata/labels/sene excused nothing"),
         "{text}"
     );
+}
+
+#[test]
+fn a_panic_of_a_step_is_told_with_its_message() {
+    let scenario = scenario().step("it is odd", |client| async move {
+        let map: ConfigMap = Api::namespaced(client, "default").get("a").await?;
+        assert_eq!(map.data.len(), 7, "seven are expected");
+        Ok::<_, ApiError>(())
+    });
+    let explored = explore(0..2, &scenario);
+    let told = message(&explored);
+    assert!(told.starts_with("a step of the user panicked: "), "{told}");
+    assert!(told.contains("seven are expected"), "{told}");
+}
+
+#[test]
+fn a_preparation_that_blocks_is_left_alone() {
+    let limits = Limits {
+        world: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let scenario = scenario().limits(limits).prepare("it waits", |_| async {
+        std::thread::sleep(Duration::from_secs(3));
+        Ok::<_, ApiError>(())
+    });
+    let told = message(&explore(0..2, &scenario));
+    assert!(told.contains("no progress in real time"), "{told}");
+    assert!(told.ends_with("the preparation"), "{told}");
+}
+
+#[test]
+fn no_seeds_and_plans_that_are_not_there_are_no_success() {
+    let told = message(&explore(5..5, &scenario()));
+    assert_eq!(
+        told,
+        "the world cannot be set up: there are no seeds in 5..5, 1 times"
+    );
+    for text in ["3:f99", "3:s7"] {
+        let wanted = text.parse().expect("it is a replay");
+        let told = message(&replay(&wanted, &scenario()));
+        assert!(told.contains(&format!("{text} names ")), "{told}");
+    }
+    let good = replay(&"3:f".parse().expect("it is a replay"), &scenario());
+    assert!(good.is_good() && good.writes() > 0, "{good}");
 }

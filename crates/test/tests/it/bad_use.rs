@@ -4,6 +4,8 @@ use crate::objects::{map, maps};
 use kubist::api::core::v1::ConfigMap;
 use kubist::client::{Api, ApiError};
 use kubist_test::{TestError, TestServer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 fn quiet() -> kubist_test::TestServerBuilder {
@@ -144,5 +146,27 @@ async fn a_server_that_is_written_to_forever_does_not_settle() -> kubist_test::R
         error.to_string().contains("kubernetes-admin (writer) POST"),
         "{error}"
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_runs_ends_with_its_server_whatever_is_kept() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let ticks = Arc::new(AtomicU64::new(0));
+    let own = Arc::clone(&ticks);
+    let handle = server.run("ticking", |_client, _stop| async move {
+        while own.fetch_add(1, Ordering::Relaxed) < 100_000 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        Ok::<(), ApiError>(())
+    })?;
+    let journal = server.journal().clone();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    drop(server);
+    let at_the_end = ticks.load(Ordering::Relaxed);
+    assert!(at_the_end > 0);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(ticks.load(Ordering::Relaxed), at_the_end);
+    drop((handle, journal));
     Ok(())
 }

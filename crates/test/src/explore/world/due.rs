@@ -4,6 +4,7 @@ use super::World;
 use crate::explore::hub::{Copy, Hold, Signal};
 use crate::explore::plan::{FaultKind, Stale};
 use crate::explore::problem::Problem;
+use crate::explore::running::Running;
 use crate::story::What;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -25,6 +26,7 @@ impl World<'_> {
         match signal {
             Signal::Crash(copy, fault) => {
                 let Some(index) = self.find(copy) else { return };
+                self.copies[index].is_down = true;
                 self.copies[index].crash().await;
                 if let FaultKind::Crash { down, stale, .. } = fault.kind {
                     let at = Instant::now() + down;
@@ -49,6 +51,7 @@ impl World<'_> {
         let Some(index) = self.find(copy) else { return };
         let limits = &self.terms.scenario.limits;
         let running = &mut self.copies[index];
+        running.is_down = true;
         running.crash().await;
         running.ends += 1;
         let error = ended.err().unwrap_or_else(|| "without an error".to_owned());
@@ -64,9 +67,11 @@ impl World<'_> {
         self.due.push((Instant::now() + pause, start));
     }
 
-    /// Returns the index of a copy, if it is in the same life.
+    /// Returns the index of a copy, if it is in the same life and not down already: requests that
+    /// were under way together may each have crashed it.
     fn find(&self, copy: Copy) -> Option<usize> {
-        self.copies.iter().position(|it| it.copy == copy)
+        let is_it = |it: &Running| it.copy == copy && !it.is_down;
+        self.copies.iter().position(is_it)
     }
 
     /// Does what was due.
