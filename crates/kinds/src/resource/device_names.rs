@@ -67,7 +67,8 @@ fn uuid(text: &str) -> Result<(), String> {
             8 | 13 | 18 | 23 => it == b'-',
             _ => it.is_ascii_hexdigit(),
         });
-        fits.then_some(()).ok_or_else(|| "invalid UUID format".to_owned())
+        fits.then_some(())
+            .ok_or_else(|| "invalid UUID format".to_owned())
     };
     match text.len() {
         UUID_BYTES => plain(text),
@@ -84,7 +85,8 @@ fn uuid(text: &str) -> Result<(), String> {
         }
         32 => {
             let fits = text.bytes().all(|it| it.is_ascii_hexdigit());
-            fits.then_some(()).ok_or_else(|| "invalid UUID format".to_owned())
+            fits.then_some(())
+                .ok_or_else(|| "invalid UUID format".to_owned())
         }
         length => Err(format!("invalid UUID length: {length}")),
     }

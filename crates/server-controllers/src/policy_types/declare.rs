@@ -148,7 +148,10 @@ impl<'a> Declarer<'a> {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "what declares a schema returns an option")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what declares a schema returns an option"
+)]
 fn of(kind: Kind) -> Option<Arc<Declared>> {
     Some(Arc::new(Declared::new(kind, u64::MAX, 0)))
 }
