@@ -141,8 +141,10 @@ mod tests {
     #[test]
     fn what_a_controller_manager_wrote_is_its_own() {
         let mut map = ConfigMap::default();
-        let mut entry = ManagedFieldsEntry::default();
-        entry.manager = "kubist".into();
+        let mut entry = ManagedFieldsEntry {
+            manager: "kubist".into(),
+            ..ManagedFieldsEntry::default()
+        };
         map.metadata.managed_fields = vec![entry.clone()];
         assert!(!is_upstreams(&map));
         entry.manager = UPSTREAM.into();

@@ -217,9 +217,9 @@ enum Choice {
     Resourcequota,
     /// The types in expressions of policies
     PolicyTypes,
-    /// The ServiceAccount default of every namespace
+    /// The service account default of every namespace
     Serviceaccount,
-    /// The ConfigMap kube-root-ca.crt of every namespace
+    /// The config map kube-root-ca.crt of every namespace
     RootCaCertPublisher,
     /// Nothing
     None,

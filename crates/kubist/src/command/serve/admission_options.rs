@@ -19,8 +19,8 @@ pub(super) struct AdmissionOptions {
     /// Upstream's default admission plugins to disable
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
-    /// Upstream's file with the configurations of admission plugins (apiserver.config.k8s.io/v1,
-    /// AdmissionConfiguration). What this server cannot obey is refused
+    /// Upstream's file with the configurations of admission plugins (apiserver.config.k8s.io/v1).
+    /// What this server cannot obey is refused
     #[arg(long, value_name = "FILE")]
     admission_control_config_file: Option<PathBuf>,
     /// Whether Pods may have privileged containers; upstream's default is false
@@ -66,7 +66,7 @@ fn configuration(file: &Path) -> Result<AdmissionConfiguration, Box<dyn Error>> 
     let text = read_regular_file(file, CONFIGURATION_BYTES_MAX)
         .map_err(|error| format!("{option}: cannot read {shown}: {error}"))?;
     // As upstream: paths are relative to the file that has them.
-    let folder = file.parent().unwrap_or(Path::new(""));
+    let folder = file.parent().unwrap_or_else(|| Path::new(""));
     let read = |path: &str| read_regular_file(&folder.join(path), CONFIGURATION_BYTES_MAX);
     let parsed = AdmissionConfiguration::parse(&text, &read);
     let parsed = parsed.map_err(|error| format!("{option}: {shown}: {}", with_causes(&error)));

@@ -65,8 +65,8 @@ pub(super) struct AuditOptions {
     log_version: String,
     #[command(flatten)]
     log: LogMode,
-    /// A kubeconfig file whose current context is a webhook for audit events, which are posted as
-    /// EventLists
+    /// A kubeconfig file whose current context is a webhook for audit events, which are posted in
+    /// lists
     #[arg(long = "audit-webhook-config-file", value_name = "FILE")]
     webhook_config_file: Option<PathBuf>,
     /// How long the pause is before events are sent to the webhook again; it grows, and events are
