@@ -155,8 +155,7 @@ impl ApiServer {
             own_tasks: JoinSet::new(),
         };
         let mut tasks = JoinSet::new();
-        let stopping = shutdown.clone();
-        tasks.spawn(acceptor.run(stopping, drain_timeout));
+        tasks.spawn(acceptor.run(shutdown.clone(), drain_timeout));
         let issuers = connections.service().jwt_issuers();
         if !issuers.is_empty() {
             tasks.spawn(find_issuers(shutdown.clone(), issuers.clone()));
