@@ -22,10 +22,10 @@ mod timed_stream;
 mod tls;
 
 use crate::authentication::authenticator::Authenticator;
-use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
+use crate::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
