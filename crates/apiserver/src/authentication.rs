@@ -4,7 +4,6 @@ pub(crate) mod anonymous;
 pub(crate) mod authenticator;
 pub(crate) mod authenticators;
 pub(crate) mod bearer;
-pub(crate) mod certificates;
 pub(crate) mod client_certificates;
 pub(crate) mod jwt_issuer;
 pub(crate) mod jwt_issuers;

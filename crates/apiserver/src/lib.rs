@@ -1,10 +1,10 @@
 //! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
 //!
 //! It serves TLS with its own or a given certificate authority, HTTP/2 and HTTP/1.1, the API verbs
-//! with content negotiation, watches, discovery and OpenAPI. Users are known by client certificates,
-//! tokens of several kinds, proxies that name them, and by any [`RequestAuthenticator`] that is
-//! added; what they may do is decided by [`Config::authorization`]. It starts in milliseconds and
-//! listens on the loopback address unless configured otherwise.
+//! with content negotiation, watches, discovery and OpenAPI. Client certificates, tokens of several
+//! kinds, proxies and any added [`RequestAuthenticator`] say who its users are;
+//! [`Config::authorization`] decides what they may do. It starts in milliseconds and listens on the
+//! loopback address unless configured otherwise.
 //!
 //! It is not a store (that is `kubist-registry`), and runs no controllers. Without authorizers,
 //! authenticated users may do everything, and anonymous ones read health and the version. There is
@@ -48,6 +48,7 @@ mod admission;
 pub mod audit;
 mod authentication;
 mod authorization;
+mod certificates;
 mod config;
 mod discovery;
 mod expiring_cache;
@@ -76,9 +77,6 @@ pub use authentication::authenticator::{
 pub use authentication::authenticators::{
     Authenticators, RequestHeader, ReviewVersion, ServiceAccounts, TokenWebhookConfig,
 };
-pub use authentication::certificates::{
-    CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
-};
 pub use authentication::jwt_issuers::{JwtIssuers, ReplaceIssuersError};
 pub use authentication::request_authenticator::{
     Authenticated, Authentication, Credentials, RequestAuthenticator,
@@ -88,14 +86,17 @@ pub use authorization::authorizer::{Authorization, AuthorizationMode, ReplaceMod
 pub use authorization::webhook_authorizer::{
     AuthorizationWebhook, WebhookAuthorizer, WebhookAuthorizerError,
 };
+pub use certificates::{
+    CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
+};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
 pub use filters::request_observer::{ObservedRequest, RequestObserver};
-pub use remote::RemoteService;
 pub use routes::version::API_MINOR;
 /// A certificate in DER, of the crate `rustls-pki-types`.
 pub use rustls_pki_types::CertificateDer;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
+pub use webhook::remote_service::RemoteService;
 pub use webhook::{CALLS_MAX, ClusterResolver, ServiceAddress, ServiceResolver, Webhooks};

@@ -22,10 +22,10 @@ mod timed_stream;
 mod tls;
 
 use crate::authentication::authenticator::Authenticator;
-use crate::authentication::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::authentication::token_issuer::TokenIssuer;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
+use crate::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
@@ -155,8 +155,7 @@ impl ApiServer {
             own_tasks: JoinSet::new(),
         };
         let mut tasks = JoinSet::new();
-        let stopping = shutdown.clone();
-        tasks.spawn(acceptor.run(stopping, drain_timeout));
+        tasks.spawn(acceptor.run(shutdown.clone(), drain_timeout));
         let issuers = connections.service().jwt_issuers();
         if !issuers.is_empty() {
             tasks.spawn(find_issuers(shutdown.clone(), issuers.clone()));

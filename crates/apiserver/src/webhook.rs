@@ -14,6 +14,7 @@
 pub(crate) mod client;
 pub(crate) mod connect_errors;
 pub(crate) mod connection;
+pub(crate) mod remote_service;
 mod resolver;
 pub(crate) mod tls;
 

@@ -143,12 +143,12 @@ pub struct ServerConfig {
     /// Which requests without credentials are served. Default: all, and the authorization decides,
     /// as upstream; where it allows everything, only health checks and the version.
     pub anonymous: Anonymous,
-    /// The file that the issuers of JWTs in `authenticators` were read from, to be followed. Default:
-    /// none; they are fixed.
+    /// The file that the issuers of JWTs in `authenticators` were read from, to be followed.
+    /// Default: none; they are fixed.
     pub authentication_file: Option<AuthenticationFile>,
     /// The file that the modes of `authorization`, which are then
-    /// [replaceable](Authorization::replaceable), were read from, to be followed. Default: none; they
-    /// are fixed.
+    /// [replaceable](Authorization::replaceable), were read from, to be followed. Default: none;
+    /// they are fixed.
     pub authorization_file: Option<AuthorizationFile>,
     /// Limit of read-only requests in flight; system users may have as many again, and further
     /// requests get 429. 0: no limit. Default: 400.

@@ -2,7 +2,7 @@
 
 use crate::authentication::request_authenticator::RequestAuthenticator;
 use crate::authentication::token_issuer::ISSUER;
-use crate::remote::RemoteService;
+use crate::webhook::remote_service::RemoteService;
 use kubist_authentication::{JwtAuthenticator, RequestHeaders};
 use rustls_pki_types::CertificateDer;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! `Peer`: the identity that a connection provides, and its certificates as users.
 
 use crate::authentication::authenticator::CREDENTIAL_ID;
-use crate::authentication::certificates::valid_within;
+use crate::certificates::valid_within;
 use kubist_apimachinery::Str;
 use kubist_registry::User;
 use ring::digest;

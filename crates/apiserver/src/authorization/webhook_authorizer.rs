@@ -5,7 +5,8 @@
 
 use crate::authentication::authenticators::ReviewVersion;
 use crate::expiring_cache::{self, ExpiringCache};
-use crate::remote::{RemoteClient, RemoteError, RemoteService};
+use crate::remote::{RemoteClient, RemoteError};
+use crate::webhook::remote_service::RemoteService;
 use bytes::Bytes;
 use kubist_authorization::{
     Attributes, Authorizer, BoxFuture, Decision, FailurePolicy, MatchConditions, ReviewSpec,

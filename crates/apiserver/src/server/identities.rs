@@ -5,8 +5,8 @@
 use super::serving_certificate::ServingCertificate;
 use super::{StartError, serving_names, tls};
 use crate::authentication::authenticator::MASTERS_GROUP;
-use crate::authentication::certificates::{CertificateAuthority, Identity};
 use crate::authentication::client_certificates::chain_verifier;
+use crate::certificates::{CertificateAuthority, Identity};
 use crate::config::Config;
 use rustls::server::danger::ClientCertVerifier;
 use std::net::SocketAddr;

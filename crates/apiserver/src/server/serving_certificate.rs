@@ -7,9 +7,7 @@
 //! their name in the configured certificate.
 
 use super::StartError;
-use crate::authentication::certificates::{
-    CertificateAuthority, CertificateError, Identity, PemError,
-};
+use crate::certificates::{CertificateAuthority, CertificateError, Identity, PemError};
 use parking_lot::RwLock;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
@@ -141,7 +139,7 @@ fn issue(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::authentication::certificates::valid_within;
+    use crate::certificates::valid_within;
 
     const DAY: u64 = 24 * 3600;
 

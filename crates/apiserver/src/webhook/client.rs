@@ -2,9 +2,9 @@
 
 use super::connect_errors::{dial_error, tls_error};
 use super::connection::{Connection, Failure};
+use super::remote_service::RemoteService;
 use super::resolver::{ServiceAddress, ServiceResolver};
 use super::tls;
-use crate::remote::RemoteService;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 use http::uri::Scheme;

@@ -1,6 +1,6 @@
 //! The TLS configurations of clients: of webhooks, and of services outside of the cluster.
 
-use crate::remote::RemoteService;
+use super::remote_service::RemoteService;
 use kubist_registry::WebhookError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WantsClientCert, WebPkiServerVerifier, verify_server_name};

@@ -1,10 +1,10 @@
 //! Certificates, static tokens, and authenticators of the configuration.
 
 use super::*;
-use crate::authentication::certificates::CertificateAuthority;
 use crate::authentication::client_certificates::chain_verifier;
 use crate::authentication::peer::Chain;
 use crate::authentication::token_keys::TokenKeys;
+use crate::certificates::CertificateAuthority;
 use kubist_authorization::BoxFuture;
 use kubist_registry::RegistryConfig;
 use kubist_storage::memory::MemoryKv;

@@ -2,7 +2,7 @@
 
 use super::{ask, refusal, review, whoami};
 use crate::client::{Client, TOKEN, server, server_with};
-use http::Version;
+use http::{HeaderValue, Version};
 use kubist_apiserver::{
     Authenticated, Authentication, Authenticators, Config, Credentials, RequestAuthenticator,
     RunningServer, ServiceAccounts,
@@ -32,9 +32,12 @@ impl RequestAuthenticator for ApiKeys {
         Box::pin(async move {
             // It may ask others meanwhile.
             tokio::task::yield_now().await;
-            let key = credentials.headers.get("x-api-key").map(|it| it.as_bytes());
+            let key = credentials
+                .headers
+                .get("x-api-key")
+                .map(HeaderValue::as_bytes);
             let token = credentials.token.and_then(|it| it.strip_prefix("key-"));
-            let Some(key) = key.or(token.map(str::as_bytes)) else {
+            let Some(key) = key.or_else(|| token.map(str::as_bytes)) else {
                 return Authentication::NoOpinion;
             };
             if key != b"s3cret" {
