@@ -14,6 +14,7 @@ mod get;
 mod list;
 mod log_options;
 mod patch;
+mod permitted_create;
 mod review;
 mod review_rules;
 mod review_selectors;

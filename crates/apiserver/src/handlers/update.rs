@@ -1,6 +1,7 @@
 //! PUT: replaces an object, or creates it where the resource allows that.
 
 use crate::handlers::call::Call;
+use crate::handlers::permitted_create;
 use crate::handlers::target::Target;
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::response::ApiResponse;
@@ -29,11 +30,8 @@ pub(super) async fn handle(
     target.check_name(&*object)?;
     remove_duplicate_owners(call.cx, &mut *object);
     let replacement = Replacement(object);
-    let (namespace, name) = (&target.namespace, &target.name);
     let updater = target.rest.updater().ok_or_else(|| call.no_such_verb())?;
-    let updated = updater
-        .update(call.cx, namespace, name, &replacement, &options)
-        .await?;
+    let updated = permitted_create::update(&call, &target, updater, &replacement, &options).await?;
     encode(&encoder, &updated)
 }
 

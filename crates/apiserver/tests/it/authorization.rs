@@ -305,7 +305,7 @@ async fn a_role_that_combines_others_needs_all_rights() {
     refused(
         &bob.post(&format!("{RBAC}/clusterroles"), &combining).await,
         "clusterroles.rbac.authorization.k8s.io \"all\" is forbidden: must have cluster-admin \
-         privileges to use an aggregationRule",
+         privileges to use the aggregationRule",
     );
     server.shutdown().await;
 }

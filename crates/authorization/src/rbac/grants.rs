@@ -30,7 +30,7 @@ pub enum GrantError {
     #[error(transparent)]
     Escalation(#[from] Escalation),
     /// A role that combines others can get any rule, so only those who have all may write it.
-    #[error("must have cluster-admin privileges to use an aggregationRule")]
+    #[error("must have cluster-admin privileges to use the aggregationRule")]
     Aggregation,
     /// The role of a binding does not exist, so what it grants is not known.
     #[error(transparent)]

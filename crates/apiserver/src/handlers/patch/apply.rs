@@ -1,6 +1,7 @@
 //! Server-side apply.
 
 use crate::handlers::call::Call;
+use crate::handlers::permitted_create;
 use crate::handlers::target::Target;
 use crate::negotiation::decode::duplicates_text;
 use crate::request::validation_of;
@@ -35,11 +36,8 @@ pub(super) async fn handle(
         duplicates,
         options,
     };
-    let (namespace, name) = (&target.namespace, &target.name);
     let updater = target.rest.updater().ok_or_else(|| call.no_such_verb())?;
-    updater
-        .update(call.cx, namespace, name, &applied, &options.post)
-        .await
+    permitted_create::update(call, target, updater, &applied, &options.post).await
 }
 
 /// The maximum depth of a configuration. Its fields then are as deep as a field set can be, and the
