@@ -4,19 +4,15 @@
 //! cannot obey is refused, by the name of the plugin: a rule that is not enforced would be worse
 //! than none.
 
-mod document;
-
+use crate::document::{Document, DocumentError, read_document, typed};
 use crate::pod_security::PodSecurityConfig;
 use crate::pods::{NodeSelectors, Tolerations};
 use crate::resource_quota::LimitedResources;
-use document::typed;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-
-pub(crate) use document::{Document, DocumentError, read_document};
 
 /// The configurations of plugins. The default is that of a server without a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,21 +89,19 @@ const KIND: &str = "AdmissionConfiguration";
 const OLD_NODE_SELECTORS: &str = "podNodeSelectorPluginConfig";
 
 impl AdmissionConfiguration {
-    /// Parses a file, in YAML or JSON. `read` returns the content of the files that it names, by
-    /// the paths in it.
-    ///
-    /// # Errors
-    /// It is none, or configures something that this server does not have.
-    pub fn parse(
+    /// Parses a file. `is_available` reports whether this server has a plugin; none if upstream has
+    /// none of that name.
+    pub(crate) fn parse_with(
         text: &[u8],
         read: &dyn Fn(&str) -> io::Result<Vec<u8>>,
+        is_available: fn(&str) -> Option<bool>,
     ) -> Result<Self, AdmissionConfigurationError> {
         let malformed =
             |error: DocumentError| AdmissionConfigurationError::Malformed(error.to_string());
         let document = read_document(text).map_err(malformed)?;
         let mut configuration = Self::default();
         if document.is_unversioned() && document.has(OLD_NODE_SELECTORS) {
-            configuration.add("PodNodeSelector", document)?;
+            configuration.add("PodNodeSelector", document, is_available)?;
             return Ok(configuration);
         }
         let file: File = typed(document, &VERSIONS, KIND).map_err(malformed)?;
@@ -131,12 +125,17 @@ impl AdmissionConfiguration {
                     read_document(&text).map_err(|error| invalid(name, &error))?
                 }
             };
-            configuration.add(name, document)?;
+            configuration.add(name, document, is_available)?;
         }
         Ok(configuration)
     }
 
-    fn add(&mut self, name: &str, document: Document) -> Result<(), AdmissionConfigurationError> {
+    fn add(
+        &mut self,
+        name: &str,
+        document: Document,
+        is_available: fn(&str) -> Option<bool>,
+    ) -> Result<(), AdmissionConfigurationError> {
         let wrong = |error: DocumentError| invalid(name, &error);
         match name {
             "PodSecurity" => {
@@ -155,7 +154,7 @@ impl AdmissionConfiguration {
                 no_credentials(document).map_err(wrong)?;
             }
             _ => {
-                let why = match crate::plugins::is_available(name) {
+                let why = match is_available(name) {
                     Some(true) => "has no configuration",
                     Some(false) => "is not available in this server",
                     None => "is unknown",

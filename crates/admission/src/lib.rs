@@ -49,6 +49,7 @@ pub use quota_controller::run_quotas;
 pub use unprivileged::Unprivileged;
 
 mod asked;
+mod document;
 mod expressions;
 mod matching;
 mod policy;

@@ -2,7 +2,7 @@
 
 use crate::always::{AlwaysAdmit, AlwaysDeny};
 use crate::certificates::{CertificateApproval, CertificateSigning, CertificateSubjectRestriction};
-use crate::configuration::AdmissionConfiguration;
+use crate::configuration::{AdmissionConfiguration, AdmissionConfigurationError};
 use crate::default_ingress_class::DefaultIngressClass;
 use crate::deny_service_external_ips::DenyServiceExternalIps;
 use crate::limit_ranger::LimitRanger;
@@ -24,6 +24,7 @@ use crate::taint_nodes_by_condition::TaintNodesByCondition;
 use kubist_authorization::{AlwaysAllow, Authorizer};
 use kubist_registry::admission::{AdmissionChain, AdmissionPlugin};
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::Arc;
 
 /// What there is of a plugin.
@@ -329,8 +330,22 @@ impl PluginSelection {
     }
 }
 
+impl AdmissionConfiguration {
+    /// Parses a file, in YAML or JSON. `read` returns the content of the files that it names, by
+    /// the paths in it.
+    ///
+    /// # Errors
+    /// It is none, or configures something that this server does not have.
+    pub fn parse(
+        text: &[u8],
+        read: &dyn Fn(&str) -> io::Result<Vec<u8>>,
+    ) -> Result<Self, AdmissionConfigurationError> {
+        Self::parse_with(text, read, is_available)
+    }
+}
+
 /// Reports whether this server has a plugin; none if upstream has none of that name.
-pub(crate) fn is_available(name: &str) -> Option<bool> {
+fn is_available(name: &str) -> Option<bool> {
     find(name).map(|it| !matches!(it.source, Source::Missing))
 }
 

@@ -67,6 +67,7 @@ mod response;
 mod routes;
 mod server;
 mod shutdown;
+mod version;
 mod webhook;
 
 pub use admission::DynamicAdmission;
@@ -94,9 +95,9 @@ pub use config::{
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
 pub use filters::request_observer::{ObservedRequest, RequestObserver};
-pub use routes::version::API_MINOR;
 /// A certificate in DER, of the crate `rustls-pki-types`.
 pub use rustls_pki_types::CertificateDer;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
+pub use version::API_MINOR;
 pub use webhook::remote_service::RemoteService;
 pub use webhook::{CALLS_MAX, ClusterResolver, ServiceAddress, ServiceResolver, Webhooks};

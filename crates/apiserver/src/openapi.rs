@@ -17,7 +17,7 @@ mod v2;
 
 use crate::response::body::Body;
 use crate::response::{ApiResponse, TEXT};
-use crate::routes::version::API_MINOR;
+use crate::version::API_MINOR;
 use bytes::Bytes;
 use definitions::defined;
 use descriptions::Descriptions;

@@ -3,4 +3,3 @@
 pub(crate) mod backup;
 pub(crate) mod health;
 pub(crate) mod openid;
-pub(crate) mod version;

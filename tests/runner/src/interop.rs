@@ -71,9 +71,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and with
-    /// `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `e2e-webhooks`, `helm`, `apply`,
-    /// `sample-controller`, `kubebuilder`, `definitions`, `codegen`, `new-roles`)
+    /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and
+    /// with `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `e2e-webhooks`,
+    /// `helm`, `apply`, `sample-controller`, `kubebuilder`, `definitions`, `codegen`, `new-roles`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the

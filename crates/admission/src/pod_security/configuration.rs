@@ -1,7 +1,7 @@
 //! `PodSecurityConfig`: what is demanded of namespaces without labels, and what is exempt.
 
 use super::level::{Level, LevelVersion, NO_LEVEL, NO_VERSION, PREFIX, Policy, Version};
-use crate::configuration::{Document, DocumentError};
+use crate::document::{Document, DocumentError};
 use kubist_api::core::v1::PodSpec;
 use kubist_apimachinery::validate_name::{dns1123_label, dns1123_subdomain};
 use kubist_apimachinery::{FieldError, FieldPath, Str};
@@ -186,7 +186,7 @@ fn check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::read_document;
+    use crate::document::read_document;
 
     fn parse(rest: &str) -> Result<PodSecurityConfig, String> {
         let text = format!(

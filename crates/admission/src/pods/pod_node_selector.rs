@@ -5,7 +5,7 @@
 
 use super::PODS;
 use super::namespace_annotation::of_namespace;
-use crate::configuration::{Document, DocumentError};
+use crate::document::{Document, DocumentError};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::validate_name::{label_value, qualified_name};
 use kubist_apimachinery::{Status, Str};
@@ -171,7 +171,7 @@ fn labels(selector: &str) -> Result<Labels, Status> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::read_document;
+    use crate::document::read_document;
 
     #[test]
     fn selectors_are_lists_of_labels() {

@@ -5,7 +5,7 @@
 use super::PODS;
 use super::namespace_annotation::of_namespace;
 use super::tolerations::{includes, merge};
-use crate::configuration::{Document, DocumentError};
+use crate::document::{Document, DocumentError};
 use crate::quality_of_service::is_best_effort;
 use kubist_api::core::v1::{Pod, PodSpec, Toleration};
 use kubist_apimachinery::wire::{DecodeContext, merge_json};

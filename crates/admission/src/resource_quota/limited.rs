@@ -3,7 +3,7 @@
 use super::check::{Request, Usage, counted};
 use super::scopes::Scope;
 use crate::amounts::Amounts;
-use crate::configuration::{Document, DocumentError};
+use crate::document::{Document, DocumentError};
 use kubist_api::core::v1::{ResourceQuota, ScopedResourceSelectorRequirement};
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 use serde::Deserialize;

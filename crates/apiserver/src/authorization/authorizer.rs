@@ -2,7 +2,6 @@
 
 use crate::audit::audited_call::AuditedCall;
 use crate::authorization::live_modes::{LiveModes, Modes};
-use crate::metrics::{AccessMetrics, Opinion};
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_authorization::node::NodeAuthorizer;
 use kubist_authorization::rbac::{Grants, RbacAuthorizer};
@@ -75,6 +74,19 @@ impl Default for Authorization {
             ..Self::by(Arc::new(AlwaysAllow))
         }
     }
+}
+
+/// What an authorizer said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Opinion {
+    Allowed,
+    Denied,
+    None,
+}
+
+/// Counts decisions, and how long they took.
+pub(crate) trait CountsDecisions: Send + Sync {
+    fn authorized(&self, opinion: Opinion, took: Duration);
 }
 
 impl Authorization {
@@ -215,10 +227,10 @@ impl Authorization {
         &self,
         attributes: Attributes<'_>,
         audit: Option<&AuditedCall>,
-        metrics: Option<&AccessMetrics>,
+        counted: Option<&dyn CountsDecisions>,
     ) -> Result<(), Denial> {
         if self.allows_all {
-            metrics.inspect(|it| it.authorized(Opinion::Allowed, Duration::ZERO));
+            counted.inspect(|it| it.authorized(Opinion::Allowed, Duration::ZERO));
             audit.inspect(|it| it.authorized(&Decision::Allow(String::new())));
             return Ok(());
         }
@@ -229,7 +241,7 @@ impl Authorization {
             Decision::Deny(_) | Decision::Failed { denies: true, .. } => Opinion::Denied,
             Decision::NoOpinion(_) | Decision::Failed { .. } => Opinion::None,
         };
-        metrics.inspect(|it| it.authorized(opinion, began.elapsed()));
+        counted.inspect(|it| it.authorized(opinion, began.elapsed()));
         audit.inspect(|it| it.authorized(&decision));
         match decision {
             Decision::Allow(_) => Ok(()),

@@ -1,6 +1,7 @@
 //! `AccessMetrics`: authentication and authorization, under upstream's names.
 
 use super::exposition::Family;
+use crate::authorization::authorizer::{CountsDecisions, Opinion};
 use crate::metrics::Distribution;
 use kubist_apimachinery::Status;
 use kubist_registry::User;
@@ -43,12 +44,15 @@ struct Attempts {
     took: Distribution,
 }
 
-/// What an authorizer said.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Opinion {
-    Allowed,
-    Denied,
-    None,
+impl CountsDecisions for AccessMetrics {
+    fn authorized(&self, opinion: Opinion, took: Duration) {
+        let attempts = match opinion {
+            Opinion::Allowed => &self.allowed,
+            Opinion::Denied => &self.denied,
+            Opinion::None => &self.no_opinion,
+        };
+        attempts.took.took(took);
+    }
 }
 
 impl AccessMetrics {
@@ -77,16 +81,6 @@ impl AccessMetrics {
             }
             Err(status) if status.code == 401 => &self.failure,
             Err(_) => &self.error,
-        };
-        attempts.took.took(took);
-    }
-
-    /// Counts the authorization of a request.
-    pub(crate) fn authorized(&self, opinion: Opinion, took: Duration) {
-        let attempts = match opinion {
-            Opinion::Allowed => &self.allowed,
-            Opinion::Denied => &self.denied,
-            Opinion::None => &self.no_opinion,
         };
         attempts.took.took(took);
     }

@@ -7,7 +7,7 @@ use super::operations::{pascal_case_group, with_first};
 use super::schemas::{PREFIX, of, reachable, reference};
 use super::whole;
 use crate::routes::openid;
-use crate::routes::version::FIELDS;
+use crate::version::FIELDS;
 use kubist_api::{GroupFacts, meta};
 use kubist_apimachinery::wire::Schema;
 use serde_json::{Map, Value, json};
@@ -226,7 +226,7 @@ mod tests {
         let document: Value = serde_json::from_slice(&document).expect("it is JSON");
         let schema = &document["components"]["schemas"][INFO]["properties"];
         let described = schema.as_object().expect("there are some").keys();
-        let version = crate::routes::version::version();
+        let version = crate::version::version();
         let said = version.as_object().expect("there are some").keys();
         assert!(described.eq(said));
     }

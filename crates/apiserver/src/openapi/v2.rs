@@ -7,7 +7,7 @@
 mod gnostic;
 
 use super::accepted;
-use crate::routes::version::API_MINOR;
+use crate::version::API_MINOR;
 use serde_json::{Map, Value, json};
 
 /// The media type of the protobuf format, as clients request it and as upstream responds.

@@ -13,7 +13,7 @@ use crate::audit::Audit;
 use crate::audit::audited_call::{AuditedCall, Head, NotStored};
 use crate::authentication::authenticator::Authenticator;
 use crate::authentication::jwt_issuers::JwtIssuers;
-use crate::authorization::authorizer::Denial;
+use crate::authorization::authorizer::{CountsDecisions, Denial};
 use crate::authorization::request_attributes::RequestAttributes;
 use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
@@ -238,7 +238,7 @@ impl Service {
             let audit = record.audit().cloned();
             let response = async {
                 let authorization = &self.context.authorization;
-                let counted = Some(access);
+                let counted: Option<&dyn CountsDecisions> = Some(access);
                 match authorization.check(asked, audit.as_deref(), counted).await {
                     Ok(()) => {}
                     Err(Denial::Forbidden(status)) => return Err(*status),

@@ -19,7 +19,8 @@ const REFUSALS_MAX: usize = 5;
 
 /// What was expected did not happen, or what was not expected did. Its text says what was seen
 /// last, how it differs from the version before, who wrote it, which requests were refused for want
-/// of permission, and what has failed beside the server; its `Debug` form, which a test that returns it prints, is the same.
+/// of permission, and what has failed beside the server; its `Debug` form, which a test that
+/// returns it prints, is the same.
 #[derive(Clone)]
 pub struct AssertionError {
     text: Box<str>,

@@ -184,6 +184,23 @@ impl Problem {
     }
 }
 
+fn not_settled(
+    f: &mut fmt::Formatter<'_>,
+    within: Duration,
+    quiet: Duration,
+    most: &[String],
+) -> fmt::Result {
+    write!(
+        f,
+        "the run does not settle: within {within:?} after the last step there were never \
+         {quiet:?} without a write"
+    )?;
+    if most.is_empty() {
+        return Ok(());
+    }
+    write!(f, "; written most: {}", most.join("; "))
+}
+
 fn is_like(one: &Difference, other: &Difference) -> bool {
     one.object == other.object && one.field == other.field
 }
@@ -210,17 +227,7 @@ impl fmt::Display for Problem {
                 within,
                 quiet,
                 most,
-            } => {
-                write!(
-                    f,
-                    "the run does not settle: within {within:?} after the last step there were \
-                     never {quiet:?} without a write"
-                )?;
-                if most.is_empty() {
-                    return Ok(());
-                }
-                write!(f, "; written most: {}", most.join("; "))
-            }
+            } => not_settled(f, *within, *quiet, most),
             Self::DeposedWrite {
                 client,
                 write,

@@ -1,8 +1,8 @@
 //! Test suites of controller-runtime, with `USE_EXISTING_CLUSTER`.
 //! `tests/interop/controller-runtime` has the version.
 //!
-//! Each suite has a server of its own, without controllers, as envtest starts one; those of webhooks
-//! install their configurations in it, and are called on loopback.
+//! Each suite has a server of its own, without controllers, as envtest starts one; those of
+//! webhooks install their configurations in it, and are called on loopback.
 
 use super::cases::Case;
 use super::cluster::STRIPPED;

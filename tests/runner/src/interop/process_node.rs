@@ -1,10 +1,11 @@
 //! A stand-in for kubelets: Pods become ready, and those of Kubernetes' test image that serve
 //! webhooks run as processes of this machine.
 //!
-//! Each Pod has an address of [`ADDRESSES`], which the caller has given to the loopback interface of
-//! a network namespace. Containers listen on all addresses, so only one Pod of a port can run at a
-//! time; a process that could not begin is started again. Volumes of secrets are folders, and the
-//! paths below them are replaced in the arguments. Probes, exec, logs and everything else that a
+//! Each Pod has an address of [`ADDRESSES`], which the caller has given to the loopback interface
+//! of a network namespace. Containers listen on all addresses, so only one Pod of a port can run
+//! at a time; a process that could not begin is started again. Volumes of secrets are folders, and
+//! the paths below them are replaced in the arguments. Probes, exec, logs and everything else that
+//! a
 //! kubelet does are not simulated.
 
 #![expect(
@@ -280,7 +281,10 @@ fn status(pod: &Value, address: &str, is_ready: bool) -> Value {
             })
         })
         .collect();
-    let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "lastTransitionTime": begun});
+    let condition = |kind: &str, status: &str| {
+        let (at, kind) = (begun.clone(), kind.to_owned());
+        json!({"type": kind, "status": status, "lastTransitionTime": at})
+    };
     json!({"status": {
         "phase": "Running",
         "podIP": address,

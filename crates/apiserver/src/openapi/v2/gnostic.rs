@@ -1,6 +1,6 @@
 //! The protobuf encoding of an OpenAPI v2 document, as gnostic defines it.
 
-use crate::routes::version::API_MINOR;
+use crate::version::API_MINOR;
 use kubist_apimachinery::wire::{push_delimited, push_varint};
 use serde_json::{Map, Value};
 

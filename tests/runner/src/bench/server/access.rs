@@ -1,5 +1,5 @@
-//! The part of `bench server` about what is obeyed: requests of a service account with few roles and
-//! with many, and with a quota and a policy that match.
+//! The part of `bench server` about what is obeyed: requests of a service account with few roles
+//! and with many, and with a quota and a policy that match.
 
 use super::figures::{figure, write_table};
 use super::ours::{REQUESTS, ours_of};
