@@ -277,9 +277,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         .await
         .map_err(|error| explain(options.listen, error))?;
     if options.simulate {
-        server.run_controller("simulation", |client, token| {
-            kubist_workloads::run(client, kubist_workloads::Options::default(), token)
-        })?;
+        simulate(&mut server)?;
     }
     server.write_kubeconfig(&options.kubeconfig)?;
     announce_ready(&server, &options.kubeconfig, &decider.modes, started)?;
@@ -297,6 +295,13 @@ pub(crate) async fn run(options: Options) -> Outcome {
             Ok(again.exit_code_at_once())
         }
     }
+}
+
+/// Runs the controllers of workloads, and the stand-in for the kubelet.
+fn simulate(server: &mut Server) -> Result<(), ServerError> {
+    server.run_controller("simulation", |client, token| {
+        kubist_workloads::run(client, kubist_workloads::Options::default(), token)
+    })
 }
 
 /// Reads the encryption configuration.

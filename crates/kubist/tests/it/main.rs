@@ -23,6 +23,7 @@ mod demo;
 mod documents;
 mod durable;
 mod encryption;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod escalations;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -109,6 +109,7 @@ fn a_panic_of_a_step_is_told_with_its_message() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it blocks")]
 fn a_preparation_that_blocks_is_left_alone() {
     let limits = Limits {
         world: Duration::from_millis(300),

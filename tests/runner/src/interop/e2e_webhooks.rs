@@ -56,9 +56,10 @@ pub(super) fn build(programs: &Path) -> Outcome {
 /// Runs all suites in a network namespace, and returns what they report.
 pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outcome<Vec<Case>> {
     let runner = std::env::current_exe()?;
-    let addresses: String = (1..=ADDRESSES_MAX)
+    let addresses: Vec<String> = (1..=ADDRESSES_MAX)
         .map(|it| format!("address add {ADDRESSES}.{it}/32 dev lo\n"))
         .collect();
+    let addresses = addresses.concat();
     std::fs::create_dir_all(folder.parent().unwrap_or(folder))?;
     let file = folder.with_extension("addresses");
     std::fs::write(&file, format!("link set lo up\n{addresses}"))?;

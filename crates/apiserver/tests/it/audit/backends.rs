@@ -133,7 +133,7 @@ async fn a_full_buffer_drops_events_and_requests_do_not_wait() {
         .collect();
     // One was being written, and two were in the buffer; which ones, depends on the threads.
     assert!(names.len() <= 3 && names[0] == "m0", "{names:?}");
-    assert!(names.is_sorted_by_key(|it| it.to_string()), "{names:?}");
+    assert!(names.is_sorted_by_key(ToString::to_string), "{names:?}");
 }
 
 #[tokio::test]
