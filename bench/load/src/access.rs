@@ -61,7 +61,9 @@ pub async fn run(admin: &Server, options: &Options) -> Result<(), Failure> {
         server: admin,
         ..case(name, verb)
     };
-    by_admin("create, administrator", "create").measure().await?;
+    by_admin("create, administrator", "create")
+        .measure()
+        .await?;
     by_admin("get, administrator", "get").measure().await?;
     case("create, one role", "create").measure().await?;
     case("get, one role", "get").measure().await?;
@@ -69,12 +71,16 @@ pub async fn run(admin: &Server, options: &Options) -> Result<(), Failure> {
     sleep(SETTLE).await;
     case("create, many roles", "create").measure().await?;
     case("get, many roles", "get").measure().await?;
-    secrets(case("create, no policy", "create")).measure().await?;
+    secrets(case("create, no policy", "create"))
+        .measure()
+        .await?;
     limit(admin).await?;
     match_maps(admin).await?;
     sleep(SETTLE).await;
     case("create, quota and policy", "create").measure().await?;
-    secrets(case("create, others' policy", "create")).measure().await
+    secrets(case("create, others' policy", "create"))
+        .measure()
+        .await
 }
 
 fn secrets(case: Case<'_>) -> Case<'_> {
@@ -121,10 +127,14 @@ async fn grant(
 ) -> Result<(), Failure> {
     let at = format!("{RBAC}/namespaces/{namespace}");
     let role = json!({"metadata": {"name": name}, "rules": rules});
-    admin.send(Method::POST, &format!("{at}/roles"), &role).await?;
+    admin
+        .send(Method::POST, &format!("{at}/roles"), &role)
+        .await?;
     let binding = json!({"metadata": {"name": name}, "subjects": [subject],
         "roleRef": {"apiGroup": GROUP, "kind": "Role", "name": name}});
-    admin.send(Method::POST, &format!("{at}/rolebindings"), &binding).await
+    admin
+        .send(Method::POST, &format!("{at}/rolebindings"), &binding)
+        .await
 }
 
 /// Roles of the same namespace that are about other users.
@@ -150,7 +160,9 @@ async fn limit(admin: &Server) -> Result<(), Failure> {
         "metadata": {"name": "maps"}, "spec": {"hard": hard}});
     admin.send(Method::POST, &path, &quota).await?;
     quota["status"] = json!({"hard": hard, "used": {"count/configmaps": "0"}});
-    admin.send(Method::PUT, &format!("{path}/maps/status"), &quota).await
+    admin
+        .send(Method::PUT, &format!("{path}/maps/status"), &quota)
+        .await
 }
 
 /// A policy that matches config maps and lets them pass.

@@ -62,14 +62,14 @@ pub(crate) async fn authenticate(
     let Some(verified) = verified.map_err(Refusal::NotGood)? else {
         return Ok(None);
     };
-    let audiences = match &verified {
+    let audiences = match &*verified {
         Verified::Bound(claims) => &claims.audiences[..],
         Verified::Legacy(_) => &[],
     };
     let audiences = matching_audiences(issuer, audiences, asked)?;
-    let user = match verified {
-        Verified::Bound(claims) => user_of(asked.registry, &claims, asked.cx.received).await?,
-        Verified::Legacy(claims) => legacy_user(issuer, token, &claims, asked).await?,
+    let user = match &*verified {
+        Verified::Bound(claims) => user_of(asked.registry, claims, asked.cx.received).await?,
+        Verified::Legacy(claims) => legacy_user(issuer, token, claims, asked).await?,
     };
     Ok(Some(Authenticated { user, audiences }))
 }

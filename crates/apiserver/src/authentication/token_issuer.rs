@@ -7,6 +7,7 @@
 
 use crate::authentication::authenticators::ServiceAccounts;
 use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
+use crate::expiring_cache::{self, ExpiringCache};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kubist_apimachinery::Str;
@@ -26,6 +27,9 @@ const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
 /// Tolerated clock difference, as upstream.
 const LEEWAY_SECONDS: u64 = 60;
 
+/// How long a verified signature counts. The keys do not change, so this bounds memory only.
+const SIGNATURE_TTL: Duration = Duration::from_secs(600);
+
 /// Signs tokens, and verifies those of servers with the same keys.
 pub(crate) struct TokenIssuer {
     keys: OnceLock<Arc<TokenKeys>>,
@@ -34,6 +38,9 @@ pub(crate) struct TokenIssuer {
     audiences: Vec<Str>,
     lookup: bool,
     jwks_uri: Option<String>,
+    /// Claims of tokens with a good signature: verifying one costs more than all else of a small
+    /// request. Their times are checked each time.
+    signed: ExpiringCache<Arc<Verified>>,
 }
 
 /// The verified claims of a token.
@@ -133,6 +140,7 @@ impl TokenIssuer {
             issuers,
             lookup: config.lookup,
             jwks_uri: config.jwks_uri.clone(),
+            signed: ExpiringCache::default(),
         }
     }
 
@@ -185,7 +193,30 @@ impl TokenIssuer {
     ///
     /// # Errors
     /// Why the token is not good, in upstream's words.
-    pub(crate) fn verify(&self, token: &str, now: Duration) -> Result<Option<Verified>, String> {
+    pub(crate) fn verify(
+        &self,
+        token: &str,
+        now: Duration,
+    ) -> Result<Option<Arc<Verified>>, String> {
+        let key = expiring_cache::key([token.as_bytes()]);
+        let verified = if let Some(known) = self.signed.get(&key) {
+            known
+        } else {
+            let Some(verified) = self.verify_signature(token)? else {
+                return Ok(None);
+            };
+            let verified = Arc::new(verified);
+            self.signed.put(key, Arc::clone(&verified), SIGNATURE_TTL);
+            verified
+        };
+        if let Verified::Bound(claims) = &*verified {
+            check_times(claims, now.as_secs())?;
+        }
+        Ok(Some(verified))
+    }
+
+    /// Returns the claims of a token that one of these issuers signed, whatever its times.
+    fn verify_signature(&self, token: &str) -> Result<Option<Verified>, String> {
         let Some(issuer) = untrusted_issuer(token) else {
             return Ok(None);
         };
@@ -206,13 +237,12 @@ impl TokenIssuer {
         }
         let claims = Value::Object(jwt.claims().map_err(|error| error.to_string())?);
         let malformed = |error: serde_json::Error| format!("json: {error}");
-        if is_legacy {
-            let claims = serde_json::from_value(claims).map_err(malformed)?;
-            return Ok(Some(Verified::Legacy(claims)));
-        }
-        let claims: Claims = serde_json::from_value(claims).map_err(malformed)?;
-        check_times(&claims, now.as_secs())?;
-        Ok(Some(Verified::Bound(Box::new(claims))))
+        let verified = if is_legacy {
+            Verified::Legacy(serde_json::from_value(claims).map_err(malformed)?)
+        } else {
+            Verified::Bound(Box::new(serde_json::from_value(claims).map_err(malformed)?))
+        };
+        Ok(Some(verified))
     }
 }
 
@@ -280,9 +310,9 @@ mod tests {
     }
 
     fn bound(issuer: &TokenIssuer, token: &str, now: Duration) -> Option<Claims> {
-        match issuer.verify(token, now) {
-            Ok(Some(Verified::Bound(claims))) => Some(*claims),
-            _ => None,
+        match &*issuer.verify(token, now).ok()?? {
+            Verified::Bound(claims) => Some((**claims).clone()),
+            Verified::Legacy(_) => None,
         }
     }
 

@@ -5,6 +5,7 @@
 mod apply;
 mod cache;
 mod fanout;
+mod limits;
 mod queue;
 
 use clap::{Parser, Subcommand};
