@@ -87,7 +87,9 @@ pub use store::action::{Action, ActionCall, Created};
 pub use store::admission;
 pub use store::announcement::{AnnouncedProxies, Announcement};
 pub use store::clock::{SystemClock, WallClock};
-pub use store::create::{remove_duplicate_owners, remove_patched_duplicate_owners};
+pub use store::create::{
+    remove_duplicate_owners, remove_patched_duplicate_owners, remove_system_fields,
+};
 pub use store::creation_guards::namespace_terminating;
 pub use store::delete::IGNORE_READ_ERROR;
 pub use store::deletion::check_preconditions;

@@ -24,7 +24,9 @@ use crate::rest::subresource::Subresource;
 use crate::store::Store;
 use crate::store::admission::{AdmissionChain, Attributes, Options, Target};
 use crate::store::admitting::admit_body;
+use crate::store::body_managers;
 use crate::store::clock::WallClock;
+use crate::store::field_managers::FieldManagers;
 use crate::store::stores::Stores;
 use crate::stored::scheme::Scheme;
 use crate::stored::transformer::LiveEncryption;
@@ -34,7 +36,7 @@ use crate::webhook::WebhookCaller;
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::wire::Message;
-use kubist_apimachinery::{AnyObject, GroupResource, Status};
+use kubist_apimachinery::{AnyObject, GroupResource, PostOptions, Status};
 use std::fmt;
 use std::sync::Arc;
 
@@ -51,6 +53,8 @@ pub struct Registry {
     key_root: Arc<str>,
     encryption: Option<LiveEncryption>,
     webhooks: Option<Arc<dyn WebhookCaller>>,
+    /// Those of bodies that are not stored.
+    body_managers: Arc<FieldManagers>,
 }
 
 /// Group, version and plural.
@@ -106,6 +110,7 @@ impl Registry {
             webhooks: config.webhooks,
             more: config.resources.into(),
             custom_resources: Arc::default(),
+            body_managers: FieldManagers::built_in(),
         };
         let more = registry.more.iter().map(|it| &**it);
         let built_in = catalog::built_in(&registry, &config.runtime_config);
@@ -192,6 +197,18 @@ impl Registry {
     /// Returns the admission of requests.
     pub fn admission(&self) -> &AdmissionChain {
         &self.stores.admission
+    }
+
+    /// Sets the managed fields of the body of a request that stores none, which is of this kind and
+    /// for this subresource.
+    pub fn manage_body(
+        &self,
+        cx: &RequestContext,
+        of: (&'static Kind, &'static str),
+        options: &PostOptions,
+        body: &mut dyn AnyObject,
+    ) {
+        body_managers::manage(&self.body_managers, cx, of, options, body);
     }
 
     /// Lets admission change and judge the body of a request that stores none: a review, or a

@@ -8,6 +8,7 @@ pub(crate) mod action;
 pub mod admission;
 pub(crate) mod admitting;
 pub(crate) mod announcement;
+pub(crate) mod body_managers;
 pub(crate) mod clock;
 pub(crate) mod create;
 pub(crate) mod creation_guards;

@@ -72,6 +72,12 @@ impl Normaliser {
     /// name, so items with generated names are sorted by their first appearance instead.
     fn arrange(&self, value: &mut Value) {
         causes::arrange(value);
+        // A kube-apiserver visits roles and bindings in any order.
+        for rules in ["/status/resourceRules", "/status/nonResourceRules"] {
+            if let Some(Value::Array(rules)) = value.pointer_mut(rules) {
+                rules.sort_by_cached_key(Value::to_string);
+            }
+        }
         let Some(Value::Array(items)) = value.get_mut("items") else {
             return;
         };

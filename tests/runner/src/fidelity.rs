@@ -54,7 +54,7 @@ const OBEYING: [&str; 6] = [
     "--authorization-mode",
     "RBAC",
     "--disable-admission-plugins",
-    "ServiceAccount,TaintNodesByCondition",
+    "ServiceAccount",
     "--feature-gates",
     "AllowUnsafeMalformedObjectDeletion=true",
 ];

@@ -18,11 +18,11 @@ use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
 use kubist_api::{Kind, ResourceFacts, find_kind};
-use kubist_apimachinery::{AnyObject, FieldError, GroupKind, ObjectMeta, Status, Str, WriteVerb};
+use kubist_apimachinery::{AnyObject, FieldError, GroupKind, Status, WriteVerb};
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
 use kubist_registry::admission::{Operation, Options, Target};
-use kubist_registry::{Stored, StoredKind, User, remove_duplicate_owners};
+use kubist_registry::{Stored, StoredKind, User, remove_duplicate_owners, remove_system_fields};
 use std::any::Any;
 
 /// Reviews have no tables.
@@ -56,6 +56,7 @@ pub(super) async fn handle(
         dry_run: options.dry_run,
     };
     let registry = &call.server.registry;
+    registry.manage_body(call.cx, (kind, ""), &options, &mut *review);
     registry
         .admit_body(call.cx, target, Options::Post(&options), &mut review)
         .await?;
@@ -76,15 +77,6 @@ pub(super) fn created(
     }
     let stored = Stored::from_object(StoredKind::plain(kind), 0, object);
     encoder.object(StatusCode::CREATED, &stored)
-}
-
-/// Clears the metadata that only servers set.
-fn remove_system_fields(meta: &mut ObjectMeta) {
-    meta.self_link = Str::default();
-    meta.uid = Str::default();
-    meta.creation_timestamp = None;
-    meta.deletion_timestamp = None;
-    meta.deletion_grace_period_seconds = None;
 }
 
 /// Fills in the status of a review. False for an unknown kind.

@@ -56,14 +56,26 @@ pub(super) async fn handle(
         name: of.1,
         dry_run: options.dry_run,
     };
+    default_lifetime(&mut *object)?;
     let registry = &call.server.registry;
+    registry.manage_body(call.cx, (kind, "token"), &options, &mut *object);
     registry
         .admit_body(call.cx, target, Options::Post(&options), &mut object)
         .await?;
-    let request: &mut dyn Any = &mut *object;
-    let request: &mut TokenRequest = request.downcast_mut().ok_or_else(not_found)?;
-    fill(call, request, of).await?;
+    fill(call, token_request(&mut *object)?, of).await?;
     review::created(&encoder, kind, object)
+}
+
+fn token_request(object: &mut dyn AnyObject) -> Result<&mut TokenRequest, Status> {
+    let object: &mut dyn Any = object;
+    object.downcast_mut().ok_or_else(not_found)
+}
+
+/// As upstream, this default counts as set by the client.
+fn default_lifetime(object: &mut dyn AnyObject) -> Result<(), Status> {
+    let lifetime = &mut token_request(object)?.spec.expiration_seconds;
+    lifetime.get_or_insert(LIFETIME_DEFAULT);
+    Ok(())
 }
 
 /// A terminating namespace accepts no new tokens, whether or not the account exists.

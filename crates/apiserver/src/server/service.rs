@@ -42,7 +42,9 @@ use crate::routes::backup::BACKUPS_MAX;
 use crate::shutdown::Shutdown;
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
+use http::header::{
+    CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
 use kubist_apimachinery::Status;
@@ -224,7 +226,10 @@ impl Service {
             };
             record.audited(audited);
             let user = user?;
-            cx.user = self.impersonated(incoming.request, user, record).await?;
+            cx.user = match self.impersonated(incoming.request, user, record).await {
+                Err(it) if it.code == 403 => return Ok(refused(incoming.request, record, &it)),
+                user => user?,
+            };
             cx.grants = self.context.authorization.grants().cloned();
             let cx = &*cx;
             let asked = asked.by(&cx.user);
@@ -241,7 +246,9 @@ impl Service {
                 let counted: Option<&dyn CountsDecisions> = Some(access);
                 match authorization.check(asked, audit.as_deref(), counted).await {
                     Ok(()) => {}
-                    Err(Denial::Forbidden(status)) => return Err(*status),
+                    Err(Denial::Forbidden(status)) => {
+                        return Ok(refused(incoming.request, record, &status));
+                    }
                     Err(Denial::Failed(why)) => {
                         return Ok(ApiResponse::internal_error(incoming.request.target(), &why));
                     }
@@ -332,6 +339,13 @@ fn failed(request: &Request, status: &Status) -> ApiResponse {
         }
         Err(_) => ApiResponse::raw_status(status),
     }
+}
+
+/// Returns the response to a request that authorization refuses. As upstream, it tells browsers not
+/// to guess its type.
+fn refused(request: &Request, record: &RequestRecord, status: &Status) -> ApiResponse {
+    record.audit().inspect(|it| it.failed(status));
+    failed(request, status).with_header(X_CONTENT_TYPE_OPTIONS, "nosniff")
 }
 
 /// Returns a complete body, for the audit log; none if it is produced while it is sent.

@@ -7,6 +7,7 @@ use crate::custom::version_rank::rank;
 use crate::registry::Registry;
 use crate::registry::custom_resources::served::Served;
 use crate::registry::runtime_config::RuntimeConfig;
+use crate::rest::Rest;
 use crate::rest::capability::RestStorage;
 use kubist_api::{GROUPS, ResourceFacts, SubresourceFacts};
 use kubist_apimachinery::Str;
@@ -177,12 +178,14 @@ fn add(groups: &mut Vec<ServedGroup>, storage: &dyn RestStorage) {
     versions[index].resources.push(ServedResource::of(storage));
 }
 
-/// Returns the custom resources of a snapshot, as storages.
+/// Returns the custom resources of a snapshot that discovery shows, as storages.
 pub(crate) fn custom(served: &Served) -> impl Iterator<Item = &dyn RestStorage> {
-    served
-        .resources
-        .values()
-        .map(|rest| &**rest as &dyn RestStorage)
+    let is_announced = |rest: &&Arc<Rest>| {
+        let definition = rest.store.definition.as_ref();
+        definition.is_none_or(|it| !served.unannounced.contains(&it.name))
+    };
+    let announced = served.resources.values().filter(is_announced);
+    announced.map(|rest| &**rest as &dyn RestStorage)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub(crate) mod served;
 
 use crate::custom::content::is_ending;
 use crate::custom::known_definition::KnownDefinition;
-use crate::custom::names::{NamesInUse, TERMINATING};
+use crate::custom::names::{ESTABLISHED, NamesInUse, TERMINATING};
 use crate::custom::structural::Problem;
 use crate::custom::{CLEANUP, names};
 use crate::registry::Registry;
@@ -186,13 +186,15 @@ impl Registry {
             };
             settled.status = status;
             // Served first, so that a client that observes the condition finds the resource.
-            let serving = self.install(&settled).await;
+            let is_new = !names::is_true(&definition.status, ESTABLISHED);
+            let serving = self.install(&settled, is_new).await;
             serving.set_conditions(definition, &mut settled, self.own_request().now(), begins);
             let cleaned = is_ending(&settled) && self.clean(&mut settled).await;
             if settled.status != definition.status {
                 serving.log(&settled);
                 self.write_status(rest, &settled).await?;
             }
+            self.custom_resources.announce(&name);
             if cleaned {
                 self.finish(rest, &settled).await?;
             }

@@ -17,7 +17,7 @@ use crate::strategy::object_fields::equal_in;
 use crate::strategy::object_write::ObjectChange;
 use crate::strategy::validate_metadata::{validate_metadata, validate_named};
 use crate::strategy::{object_fields, warn};
-use kubist_apimachinery::{AnyObject, Status, Str, wire};
+use kubist_apimachinery::{AnyObject, ObjectMeta, Status, Str, wire};
 use kubist_storage::Guard;
 use std::collections::BTreeSet;
 
@@ -71,6 +71,7 @@ impl Store {
             likely.await?
         };
         self.strategy.apply_defaults(&mut *object);
+        remove_system_fields(object.meta_mut());
         self.track(cx, call.tracking, None, &mut *object).await;
         let write = call.admitted(namespace, &name);
         self.admit(write, &mut object, None).await?;
@@ -209,11 +210,9 @@ impl Store {
         own_rules: Option<GroupRules>,
     ) -> Result<Box<dyn AnyObject>, Status> {
         let meta = object.meta_mut();
+        remove_system_fields(meta);
         meta.uid = stores.random.uid().into();
         meta.creation_timestamp = Some(cx.now());
-        meta.deletion_timestamp = None;
-        meta.deletion_grace_period_seconds = None;
-        meta.self_link = Str::default();
         if !matches!(self.strategy.facts().generation, Generation::None) {
             meta.generation = 1;
         }
@@ -256,6 +255,16 @@ impl Store {
         }
         object_fields::without(self.kind(), &*object, is_status).map_err(Status::internal_error)
     }
+}
+
+/// Removes the metadata that only servers set, before a new object's fields get their owners: as
+/// upstream, nobody owns it.
+pub fn remove_system_fields(meta: &mut ObjectMeta) {
+    meta.uid = Str::default();
+    meta.creation_timestamp = None;
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+    meta.self_link = Str::default();
 }
 
 /// Reports whether an object that was too large may be small enough without its managed fields. If

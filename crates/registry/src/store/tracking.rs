@@ -39,14 +39,9 @@ pub(crate) struct Tracking<'a> {
 impl<'a> WritePath<'a> {
     /// Tracks the writes of a request.
     pub(crate) fn tracking(self, cx: &RequestContext, options: &PostOptions) -> Tracking<'a> {
-        let manager = if options.field_manager.is_empty() {
-            manager_of(&cx.user_agent)
-        } else {
-            options.field_manager.clone()
-        };
         Tracking {
             path: self,
-            manager,
+            manager: manager_name(cx, options),
             now: cx.now(),
             memo: Arc::clone(&cx.conversions),
         }
@@ -124,6 +119,15 @@ impl Tracking<'_> {
         };
         let entries = manager.update(&request, &self.path.converter(&self.memo));
         entries.map_err(Status::internal_error)
+    }
+}
+
+/// Returns the name of the manager of a request.
+pub(crate) fn manager_name(cx: &RequestContext, options: &PostOptions) -> Str {
+    if options.field_manager.is_empty() {
+        manager_of(&cx.user_agent)
+    } else {
+        options.field_manager.clone()
     }
 }
 

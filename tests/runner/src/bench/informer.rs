@@ -38,7 +38,7 @@ pub(super) struct Options {
     /// Use this server binary instead of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Repeat first sync and updates against this kube-apiserver, on an etcd without fsync
+    /// Repeat first sync and updates against this kube-apiserver
     #[arg(long, value_name = "PATH")]
     kube_apiserver: Option<PathBuf>,
     /// Its etcd, instead of one that Go builds (also: `KUBIST_ETCD_3_6`)

@@ -3,7 +3,7 @@
 //! kube-apiserver.
 //!
 //! Load and server share the cores; costs are the server's CPU time. Without a kube-apiserver, the
-//! targets are relative to one measurement on a similar machine (v1.36, etcd 3.6 without fsync),
+//! targets are relative to one measurement on a similar machine (v1.36, etcd 3.6),
 //! and only ratios of ten are meaningful.
 
 #![expect(
@@ -79,7 +79,7 @@ pub(super) struct Options {
     /// Use this etcd instead of building one with Go (also: `KUBIST_ETCD_3_6`)
     #[arg(long, value_name = "PATH")]
     etcd: Option<PathBuf>,
-    /// Also measure this kube-apiserver, on an etcd without fsync
+    /// Also measure this kube-apiserver, on an etcd with fsync
     #[arg(long, value_name = "PATH")]
     kube_apiserver: Option<PathBuf>,
     /// Measure only apply, and writes and lists with managed fields

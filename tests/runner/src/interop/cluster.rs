@@ -90,6 +90,10 @@ impl Cluster {
             .arg(&server.key)
             .arg("--root-ca-file")
             .arg(authority)
+            .arg("--cluster-signing-cert-file")
+            .arg(&server.authority.certificate)
+            .arg("--cluster-signing-key-file")
+            .arg(&server.authority.key)
             .args(["--service-cluster-ip-range", "10.96.0.0/16"])
             .args(["--leader-elect=false", "--secure-port", "0"])
             .args(RATE);

@@ -3,7 +3,7 @@
 
 use super::server::Server;
 use crate::upstream::{Programs, Upstream, service_account_key};
-use kubist_test_support::process::Outcome;
+use kubist_test_support::process::{self, Outcome};
 use std::path::{Path, PathBuf};
 
 /// The administrator's token on the kube-apiserver.
@@ -33,7 +33,27 @@ pub(super) struct Running {
     pub(super) kubeconfig: PathBuf,
     /// The path of the key that signs service account tokens.
     pub(super) key: PathBuf,
+    /// Whose certificates it believes.
+    pub(super) authority: Authority,
     _server: Either,
+}
+
+/// An authority that a controller signs certificates of clients with.
+pub(super) struct Authority {
+    pub(super) certificate: PathBuf,
+    pub(super) key: PathBuf,
+}
+
+impl Authority {
+    fn new(folder: &Path) -> Outcome<Self> {
+        let (certificate, key) = (folder.join("clients.pem"), folder.join("clients-key.pem"));
+        let [to, key_to] = [&certificate, &key].map(|it| it.display().to_string());
+        let arguments = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=clients -out";
+        let mut arguments: Vec<&str> = arguments.split(' ').collect();
+        arguments.extend([to.as_str(), "-keyout", &key_to]);
+        process::output("openssl", &arguments)?;
+        Ok(Self { certificate, key })
+    }
 }
 
 #[expect(dead_code, reason = "the server is only held until it is dropped")]
@@ -58,6 +78,8 @@ impl Subject<'_> {
         }
         std::fs::create_dir_all(folder)?;
         let kubeconfig = folder.join("kubeconfig");
+        let authority = Authority::new(folder)?;
+        let clients = authority.certificate.display().to_string();
         match *self {
             Self::Kubist(binary) => {
                 let key = service_account_key(folder)?;
@@ -65,10 +87,15 @@ impl Subject<'_> {
                 let mut arguments = vec!["--controllers", "none"];
                 arguments.extend(["--service-account-key-file", file.as_str()]);
                 arguments.extend(["--service-account-signing-key-file", file.as_str()]);
+                arguments.extend(["--client-ca-file", clients.as_str()]);
+                if surroundings == Surroundings::Controllers {
+                    arguments.extend(["--enable-admission-plugins", "ServiceAccount"]);
+                }
                 let server = Server::start(binary, &kubeconfig, &arguments)?;
                 Ok(Running {
                     kubeconfig,
                     key,
+                    authority,
                     _server: Either::Kubist(server),
                 })
             }
@@ -76,6 +103,7 @@ impl Subject<'_> {
                 // Webhooks are reached by the addresses of their Pods: there is no kube-proxy.
                 let mut arguments = vec!["--authorization-mode", "RBAC"];
                 arguments.push("--enable-aggregator-routing=true");
+                arguments.extend(["--client-ca-file", clients.as_str()]);
                 if surroundings == Surroundings::Alone {
                     arguments.extend(["--disable-admission-plugins", "ServiceAccount"]);
                 }
@@ -84,6 +112,7 @@ impl Subject<'_> {
                 Ok(Running {
                     kubeconfig,
                     key: folder.join("key.pem"),
+                    authority,
                     _server: Either::Upstream(server),
                 })
             }

@@ -35,6 +35,9 @@ pub(super) enum Permission {
     NotCounted(Str),
 }
 
+/// The manager of the fields that an eviction changes of a budget, as upstream.
+const SERVER_AGENT: &str = "kube-apiserver";
+
 /// Checks whether the pod's budget permits an eviction, and takes one disruption from the budget.
 /// Fails with 429 if none is left.
 pub(super) async fn check_and_decrement(
@@ -75,8 +78,12 @@ pub(super) async fn check_and_decrement(
         now: call.cx.now(),
     };
     let place = (&**namespace, &*budget.metadata.name);
-    let path = UpdatePath::Everything("status");
-    store.update(call.cx, place, &object, path, dry_run).await?;
+    // As upstream, where the server is a client of its own here.
+    let mut cx = call.cx.clone();
+    cx.user_agent = SERVER_AGENT.into();
+    store
+        .update(&cx, place, &object, UpdatePath::Status, dry_run)
+        .await?;
     Ok(Permission::Granted)
 }
 

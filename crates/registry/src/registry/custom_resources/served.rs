@@ -26,7 +26,7 @@ use kubist_api::ResourceFacts;
 use kubist_api::apiextensions::v1::{CustomResourceConversion, CustomResourceDefinition};
 use kubist_apimachinery::{GroupResource, Str};
 use parking_lot::RwLock;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tokio::sync::watch;
@@ -53,6 +53,9 @@ pub(crate) struct Served {
     /// Everything that is served.
     pub(crate) groups: Arc<[ServedGroup]>,
     pub(super) by_definition: BTreeMap<Str, Arc<Installed>>,
+    /// Definitions that are not in `groups` yet: who finds their resources there must not meet the
+    /// write of their first status.
+    pub(crate) unannounced: BTreeSet<Str>,
 }
 
 #[derive(Debug)]
@@ -122,6 +125,13 @@ impl CustomResources {
     pub(crate) fn served(&self) -> Arc<Served> {
         Arc::clone(&self.served.read())
     }
+
+    /// Shows the resources of a definition in discovery.
+    pub(super) fn announce(&self, name: &str) {
+        if self.served().unannounced.contains(name) {
+            self.change(|next| drop(next.unannounced.take(name)));
+        }
+    }
 }
 
 impl Served {
@@ -150,6 +160,7 @@ impl Served {
     }
 
     fn remove(&mut self, name: &str) {
+        self.unannounced.remove(name);
         if let Some(installed) = self.by_definition.remove(name) {
             for shape in &installed.shapes {
                 let facts = shape.facts;
@@ -215,8 +226,13 @@ fn new_store(
 
 impl Registry {
     /// Serves the current state of a definition, or stops serving it. The previous state is served
-    /// on while there is no room for the change.
-    pub(super) async fn install(&self, definition: &CustomResourceDefinition) -> Serving {
+    /// on while there is no room for the change. `is_new`: it has to be
+    /// [announced](CustomResources::announce) yet.
+    pub(super) async fn install(
+        &self,
+        definition: &CustomResourceDefinition,
+        is_new: bool,
+    ) -> Serving {
         let name = &definition.metadata.name;
         if !names::is_true(&definition.status, ESTABLISHED) {
             self.uninstall(name);
@@ -235,7 +251,8 @@ impl Registry {
             });
         match content {
             Ok(Some(content)) => {
-                self.install_content(definition, before, content).await;
+                self.install_content((definition, is_new), before, content)
+                    .await;
                 Serving::AsDefined
             }
             Ok(None) => {
@@ -245,7 +262,7 @@ impl Registry {
             Err(shortage) => match before {
                 Some(before) if before.storage.definition == defined_by(definition) => {
                     let content = before.unchanged(definition);
-                    self.install_content(definition, Some(before), content)
+                    self.install_content((definition, is_new), Some(before), content)
                         .await;
                     Serving::Previous(shortage)
                 }
@@ -259,7 +276,7 @@ impl Registry {
 
     async fn install_content(
         &self,
-        definition: &CustomResourceDefinition,
+        (definition, is_new): (&CustomResourceDefinition, bool),
         before: Option<&Arc<Installed>>,
         content: ServedContent,
     ) {
@@ -320,6 +337,9 @@ impl Registry {
             next.remove(name);
             next.resources.extend(views);
             next.by_definition.insert(name.clone(), Arc::new(installed));
+            if is_new {
+                next.unannounced.insert(name.clone());
+            }
         });
         if let (Some(before), None) = (before, same) {
             before.ends.send_replace(());

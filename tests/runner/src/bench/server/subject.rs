@@ -60,7 +60,7 @@ impl Drop for Apiserver {
     }
 }
 
-/// Starts a kube-apiserver on an etcd without fsync; that is this one, or one that Go builds.
+/// Starts a kube-apiserver on an etcd with fsync, like ours; that is this one, or one that Go builds.
 pub(in crate::bench) fn apiserver(
     load: &Load,
     scratch: &Path,
@@ -91,7 +91,7 @@ fn started(
     let key = scratch.join("key.pem");
     load.key(&key)?;
     let etcd = etcd::binary(etcd)?.ok_or("an etcd: see --etcd")?;
-    let etcd = Etcd::start(&etcd, &scratch.join("etcd"), false)?;
+    let etcd = Etcd::start(&etcd, &scratch.join("etcd"), true)?;
     let ready = |kubeconfig: &Path| load.ready(kubeconfig);
     Subject::apiserver(&path, scratch, etcd, &key, mode, ready)
 }

@@ -1,0 +1,104 @@
+//! What operations of a store cost at least: the same memory is touched, and nothing else is done.
+//!
+//! The objects are those of [`cache`](crate::cache), so a limit holds for their form and for the
+//! machine. A store that publishes snapshots and keeps indexes does more than each of these.
+
+use crate::cache::{GETS, Objects, STRIDE, print as case};
+use kubist_apimachinery::ObjectName;
+use kubist_apimachinery::wire::ScalarField;
+use kubist_cache::FieldLookup;
+use meter::{cpu, each};
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// A map of the standard library from names to objects, as a program without a store has it.
+type Plain<'a, F> = HashMap<&'a ObjectName, Arc<F>>;
+
+pub(crate) fn print<F: FieldLookup>(all: &Objects<F>) {
+    known(all);
+    plain_look_ups(all);
+    plain_writes(all);
+}
+
+/// The object is known, and only counted, or only read. The next one depends on what was read, as
+/// it does for whoever looks at an object before the next: the processor cannot fetch ahead.
+fn known<F: FieldLookup>(all: &Objects<F>) {
+    let count = all.first.len();
+    case("known, get", || {
+        let (start, mut behind) = (cpu(), 0);
+        for number in 0..GETS {
+            let object = Arc::clone(&all.first[(number * STRIDE + behind) % count]);
+            // Always 0, which the compiler cannot know.
+            behind = black_box(Arc::strong_count(&object)) >> 60;
+        }
+        each(start, GETS)
+    });
+    case("known, read", || {
+        let (start, mut read, mut behind) = (cpu(), 0, 0);
+        for number in 0..GETS {
+            let version = all.first[(number * STRIDE + behind) % count].resource_version();
+            read += version.len();
+            behind = black_box(version.len()) >> 60;
+        }
+        assert!(black_box(read) > 0);
+        each(start, GETS)
+    });
+}
+
+fn plain<'a, F>(all: &'a Objects<F>, objects: &[Arc<F>]) -> Plain<'a, F> {
+    all.names
+        .iter()
+        .zip(objects.iter().map(Arc::clone))
+        .collect()
+}
+
+fn plain_look_ups<F: FieldLookup>(all: &Objects<F>) {
+    let map = plain(all, &all.first);
+    let name = |number: usize| &all.names[number * STRIDE % all.names.len()];
+    case("plain, get", || {
+        let start = cpu();
+        for number in 0..GETS {
+            assert!(black_box(map.get(name(number)).map(Arc::clone)).is_some());
+        }
+        each(start, GETS)
+    });
+    case("plain, read", || {
+        let (start, mut read) = (cpu(), 0);
+        for number in 0..GETS {
+            let found = map.get(name(number));
+            read += found.map_or(0, |it| it.resource_version().len());
+        }
+        assert!(black_box(read) > 0);
+        each(start, GETS)
+    });
+}
+
+/// Objects are put into the map, after the field that an index is by, and the version that decides
+/// about an event, were read; for an update, from the old object too.
+fn plain_writes<F: FieldLookup>(all: &Objects<F>) {
+    let Ok(path) = ScalarField::new(F::schema(), "spec.nodeName") else {
+        return;
+    };
+    let look = |object: &F| object.field(&path).len() + object.resource_version().len();
+    case("plain, add", || {
+        let (start, mut map, mut read) = (cpu(), Plain::new(), 0);
+        for (name, object) in all.names.iter().zip(&all.first) {
+            read += look(object);
+            map.insert(name, Arc::clone(object));
+        }
+        assert!(black_box(read) > 0);
+        each(start, all.first.len())
+    });
+    case("plain, update", || {
+        let mut map = plain(all, &all.first);
+        let (start, mut read) = (cpu(), 0);
+        for (name, object) in all.names.iter().zip(&all.second) {
+            read += look(object);
+            let old = map.insert(name, Arc::clone(object));
+            read += old.map_or(0, |it| it.resource_version().len());
+        }
+        assert!(black_box(read) > 0);
+        each(start, all.second.len())
+    });
+}
