@@ -46,7 +46,9 @@ pub(crate) async fn handle(
     body: &mut Incoming,
 ) -> Result<ApiResponse, Status> {
     let registry = &call.server.registry;
-    let storage = registry.storage(&path.group, &path.version, &path.plural);
+    // What had the prefix is not served any more, and no resource has this name.
+    let plural = if path.proxy { "proxy" } else { &path.plural };
+    let storage = registry.storage(&path.group, &path.version, plural);
     let facts = if let Some(storage) = &storage {
         storage.facts()
     } else {
@@ -58,7 +60,7 @@ pub(crate) async fn handle(
             return Ok(ApiResponse::page_not_found());
         }
         let version = group.version(&path.version).ok_or_else(not_found)?;
-        let found = version.resource(&path.plural).ok_or_else(not_found)?;
+        let found = version.resource(plural).ok_or_else(not_found)?;
         found.facts
     };
     let custom = storage.as_ref().is_some_and(|it| it.kind().is_custom());

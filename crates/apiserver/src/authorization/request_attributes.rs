@@ -85,6 +85,9 @@ fn verb(request: &Request, path: &ResourcePath) -> &'static str {
     if path.watch {
         return "watch";
     }
+    if path.proxy {
+        return "proxy";
+    }
     match request.method.as_str() {
         "GET" | "HEAD" if one => "get",
         "GET" | "HEAD" if watches(request) => "watch",

@@ -37,6 +37,9 @@ pub(crate) struct ResourcePath {
     pub(crate) version: String,
     /// Whether it has the deprecated prefix `watch/`.
     pub(crate) watch: bool,
+    /// Whether it has the prefix `proxy/` of old, which is judged like the subresource's path and
+    /// served nowhere.
+    pub(crate) proxy: bool,
     /// The namespace, if the path has one; empty if it is empty in the path, which means all.
     pub(crate) namespace: Option<String>,
     /// The plural name.
@@ -88,9 +91,10 @@ impl Route {
 const NAMESPACE_SUBRESOURCES: [&str; 2] = ["status", "finalize"];
 
 fn below(group: &str, version: &str, rest: &[&str]) -> ResourcePath {
-    let (watch, rest) = match rest {
-        ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
-        _ => (false, rest),
+    let (watch, proxy, rest) = match rest {
+        ["watch", rest @ ..] if !rest.is_empty() => (true, false, rest),
+        ["proxy", rest @ ..] if !rest.is_empty() => (false, true, rest),
+        _ => (false, false, rest),
     };
     let (namespace, rest) = match rest {
         ["namespaces", _, subresource]
@@ -106,6 +110,7 @@ fn below(group: &str, version: &str, rest: &[&str]) -> ResourcePath {
         group: group.to_owned(),
         version: version.to_owned(),
         watch,
+        proxy,
         namespace: namespace.map(str::to_owned),
         plural: part(0).unwrap_or_default(),
         name: part(1),
@@ -131,7 +136,11 @@ mod tests {
             it.plural,
             none(it.name),
             none(it.subresource),
-            if it.watch { " watch" } else { "" },
+            match (it.watch, it.proxy) {
+                (true, _) => " watch",
+                (_, true) => " proxy",
+                _ => "",
+            },
             if it.more { " more" } else { "" }
         )
     }
@@ -156,6 +165,10 @@ mod tests {
                 "/v1 a pods p proxy more",
             ),
             ("/api/v1/watch/namespaces/a/pods", "/v1 a pods - - watch"),
+            (
+                "/api/v1/proxy/namespaces/a/pods/b",
+                "/v1 a pods b - proxy",
+            ),
             (
                 "/apis/apps/v1/namespaces/a/deployments/d",
                 "apps/v1 a deployments d -",

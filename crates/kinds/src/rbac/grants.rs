@@ -71,13 +71,10 @@ fn lets_go<K: KubeObject>(new: &K, old: &K) -> bool {
 }
 
 fn refusal(resource: &str, name: &str, error: &GrantError) -> Status {
+    let resource = GroupResource::new(GROUP, resource);
     if let GrantError::NotFound(role) = error {
-        let role_resource = GroupResource::new(GROUP, format!("{}s", role.kind));
-        return Status::not_found(&role_resource, &role.name);
+        // As upstream, it has the role's name and the resource of the binding.
+        return Status::not_found(&resource, &role.name);
     }
-    Status::forbidden(
-        &GroupResource::new(GROUP, resource),
-        name,
-        format_args!("{error}"),
-    )
+    Status::forbidden(&resource, name, format_args!("{error}"))
 }

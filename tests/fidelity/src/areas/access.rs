@@ -144,7 +144,7 @@ fn act(plan: &mut Plan<'_>) {
     let mut step = match plan.random.below(10) {
         0 | 1 => plan.step("GET", made.path.as_str()),
         2 => plan.step("GET", collection),
-        3 => plan.step("GET", made.kind.everywhere()).query("limit", "1"),
+        3 => plan.step("GET", made.kind.everywhere()),
         4 => plan
             .step("GET", collection)
             .query("fieldSelector", format!("metadata.name={}", made.name)),
