@@ -20,17 +20,21 @@ pub(crate) fn tell(
         None => "without any fault".to_owned(),
     };
     let heading = format!("{}, {of}: {problem}", scenario.name);
-    let faults = plan.map(|(plan, _)| faults(scenario, plan));
+    let faults = plan.map(|(plan, _)| faults(scenario, plan, &told.struck));
     let end = end(scenario, problem, plan.map(|(_, replay)| replay));
     Story::tell(heading, faults.unwrap_or_default(), &told.entries, end)
 }
 
-fn faults(scenario: &Scenario, plan: &Plan) -> Vec<String> {
-    let describe = |fault: &Fault| {
+fn faults(scenario: &Scenario, plan: &Plan, struck: &[Option<Fault>]) -> Vec<String> {
+    let describe = |(index, planned): (usize, &Fault)| {
+        // What was planned may be impossible for the request at which it struck.
+        let fault = struck.get(index).and_then(Option::as_ref);
+        let fault = fault.unwrap_or(planned);
         let candidate = scenario.controllers.get(fault.controller);
         fault.describe(candidate.map_or("a controller", |it| it.name.as_str()))
     };
-    let mut faults: Vec<String> = plan.faults.iter().map(describe).collect();
+    let faults = plan.faults.iter().enumerate().map(describe);
+    let mut faults: Vec<String> = faults.collect();
     if !plan.delay_max.is_zero() {
         faults.push(format!(
             "requests and events take up to {:?}",
