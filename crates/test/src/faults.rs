@@ -126,17 +126,17 @@ impl Faults {
         Pause { resume }
     }
 
-    /// Restarts the server, as its clients see it: watches and connections break, whatever they wait
-    /// for, and for this time nothing listens. What the server holds in memory besides its store is
-    /// kept. A request that the server is working on is still answered.
+    /// Restarts the server, as its clients see it: watches and connections break, whatever they
+    /// wait for, and for this time nothing listens. What the server holds in memory besides its
+    /// store is kept. A request that the server is working on is still answered.
     pub fn restart_server(&self, down: Duration) {
         let mut outage = self.shared.outage.lock();
         outage.until = Some(after(down));
         std::mem::take(&mut outage.begins).cancel();
     }
 
-    /// Ends all rules, pauses and outages. A rule that [must act](RuleBuilder::must_act) and has not
-    /// is still reported by [`check`](Self::check).
+    /// Ends all rules, pauses and outages. A rule that [must act](RuleBuilder::must_act) and has
+    /// not is still reported by [`check`](Self::check).
     pub fn clear(&self) {
         self.shared.rules.lock().retain(|rule| {
             rule.lift();

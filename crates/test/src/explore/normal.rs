@@ -113,7 +113,7 @@ impl Normal {
             let mut expected = expected.into_iter().map(excused).collect();
             let mut others = others.into_iter().map(excused).collect();
             let note = |one: &Excused, other: &Excused| one.note_uses(other, &excuses);
-            pair_off(&mut expected, &mut others, &note, |one, other| {
+            pair_off(&mut expected, &mut others, note, |one, other| {
                 one.tree == other.tree
             });
             let object = title(&key.0, &key.1);

@@ -143,8 +143,8 @@ impl Scenario {
     }
 
     /// Adds a controller: a function that starts it with a client, until the token is cancelled. It
-    /// is called again after each crash, so it should create all that the controller holds. Its name
-    /// is its own: another controller's, or `user`, fails the exploration with a
+    /// is called again after each crash, so it should create all that the controller holds. Its
+    /// name is its own: another controller's, or `user`, fails the exploration with a
     /// [`Mistake`](crate::explore::Mistake).
     ///
     /// All time, requests and tasks of the future have to be tokio's and the client's, and its
@@ -162,8 +162,8 @@ impl Scenario {
         self.copies(name, 1, factory)
     }
 
-    /// Adds a controller that runs in several copies, at most 100, of which leader election lets one
-    /// work. A copy may be frozen beyond its lease.
+    /// Adds a controller that runs in several copies, at most 100, of which leader election lets
+    /// one work. A copy may be frozen beyond its lease.
     #[must_use]
     pub fn copies<F, T, E>(
         mut self,
@@ -277,9 +277,9 @@ impl Scenario {
         self
     }
 
-    /// Adds rules to each world, besides the faults of its plan. They are cleared with these. Whether
-    /// they [act](crate::faults::RuleBuilder::must_act) is not checked: no rule need act in each
-    /// world.
+    /// Adds rules to each world, besides the faults of its plan. They are cleared with these.
+    /// Whether they [act](crate::faults::RuleBuilder::must_act) is not checked: no rule need act in
+    /// each world.
     #[must_use]
     pub fn with_faults(mut self, add: impl Fn(&Faults) + Send + Sync + 'static) -> Self {
         self.add_faults.push(Arc::new(add));

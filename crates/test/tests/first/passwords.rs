@@ -1,5 +1,6 @@
 //! A controller that makes a secret for each config map with a label, and notes its name in the
-//! map. A crash between the two writes leaves a secret that nobody knows, and so does a lost answer.
+//! map. A crash between the two writes leaves a secret that nobody knows, and so does a lost
+//! answer.
 
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{ObjectName, StrOption as _};
