@@ -276,6 +276,14 @@ impl Tap for Faults {
         self.treatment(call).boxed()
     }
 
+    fn reaches<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, bool> {
+        let reaches = async {
+            self.paused(call).await;
+            !self.is_down()
+        };
+        reaches.boxed()
+    }
+
     fn answered<'a>(&'a self, call: &'a Call, _answered: &'a Answered) -> BoxFuture<'a, ()> {
         self.paused(call).boxed()
     }

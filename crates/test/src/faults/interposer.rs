@@ -63,7 +63,7 @@ impl Interposer {
     async fn exchange(self, request: Request<Body>) -> Answer {
         let call = Call::of(&self.sender, &request);
         if call.verb == Verb::Other {
-            return self.pass(request).await;
+            return self.pass(&call, request).await;
         }
         let treatment = self.treat(&call).await;
         let breaks = Breaks::of(&self.taps);
@@ -147,7 +147,12 @@ impl Interposer {
         }
     }
 
-    async fn pass(&self, request: Request<Body>) -> Answer {
+    async fn pass(&self, call: &Call, request: Request<Body>) -> Answer {
+        for tap in &*self.taps {
+            if !tap.reaches(call).await {
+                return Err(answers::refused());
+            }
+        }
         let response = self.inner.send(request).await?;
         Ok(response.map(BodyExt::boxed_unsync))
     }

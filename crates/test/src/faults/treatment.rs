@@ -92,6 +92,12 @@ pub(crate) trait Tap: Send + Sync + 'static {
     /// Decides about a request before it is served.
     fn treat<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Treatment>;
 
+    /// Waits until a request that no rule is about, such as discovery, can leave its client, and
+    /// returns whether it reaches the server. Default: it does, at once.
+    fn reaches<'a>(&'a self, _call: &'a Call) -> BoxFuture<'a, bool> {
+        ready(true).boxed()
+    }
+
     /// Learns of an answer before its client does; the answer waits for the future.
     fn answered<'a>(&'a self, call: &'a Call, answered: &'a Answered) -> BoxFuture<'a, ()>;
 

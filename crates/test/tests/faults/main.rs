@@ -316,6 +316,8 @@ async fn a_restart_of_the_server_breaks_watches_and_refuses_connections() -> kub
     assert!(timeout(SOON, broke).await.unwrap_or(false));
     let error = set(&api, "a", "1").await.expect_err("nothing listens");
     assert!(error.status().is_none(), "{error}");
+    let error = server.client().server_version().await;
+    error.expect_err("nothing listens for discovery, either");
     sleep(Duration::from_secs(5)).await;
     set(&api, "a", "1").await?;
     Ok(())
@@ -461,6 +463,8 @@ async fn a_client_that_is_paused_waits() -> kubist_test::Result {
     let pause = server.faults().pause("one");
     let minute = Duration::from_secs(60);
     assert!(timeout(minute, api.create(&map("a"))).await.is_err());
+    let one = program(&server, "one")?;
+    assert!(timeout(minute, one.server_version()).await.is_err());
     maps(program(&server, "other")?).create(&map("b")).await?;
     drop(pause);
     api.create(&map("a")).await?;
