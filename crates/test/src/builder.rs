@@ -104,7 +104,8 @@ impl TestServerBuilder {
         self
     }
 
-    /// The date at which virtual time begins, since the Unix epoch. Default: [`VIRTUAL_START`].
+    /// The date at which virtual time begins, since the Unix epoch, up to the year 9000. Default:
+    /// [`VIRTUAL_START`].
     pub fn starting_at(mut self, date: Duration) -> Self {
         self.begin = date;
         self
@@ -141,7 +142,8 @@ impl TestServerBuilder {
     /// Starts the server: it is ready, and its fixtures are there, when this returns.
     ///
     /// # Errors
-    /// There is no tokio runtime, the server cannot start, or a fixture is refused.
+    /// There is no tokio runtime, time would begin too late, the server cannot start, or a fixture
+    /// is refused.
     pub async fn start(self) -> Result<TestServer, TestError> {
         let clock = TestClock::continuing(self.begin)?;
         let store_clock = Arc::new(clock.clone());

@@ -14,9 +14,32 @@ pub const VIRTUAL_START: Duration = Duration::from_secs(1_800_000_000);
 /// How long tokio's clock is compared with the processor's.
 const GLANCE: Duration = Duration::from_micros(20);
 
-/// There is no tokio runtime, so there is no clock.
+/// The latest date that a clock shows: the API writes dates with four digits of a year.
+const LAST_DATE: Duration = Duration::from_secs(253_402_300_799);
+/// The latest date that virtual time begins at, 9000-01-01, since time has to be left.
+pub(crate) const LAST_START: Duration = Duration::from_secs(221_845_392_000);
+/// The longest wait. Tokio waits no longer for what is never to end.
+pub(crate) const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+
+/// Why there is no clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoRuntime;
+pub(crate) enum NoClock {
+    /// There is no tokio runtime.
+    NoRuntime,
+    /// It would begin at this date, after [`LAST_START`].
+    TooLate(Duration),
+}
+
+/// Returns the end of a wait that begins now, on tokio's clock. One that is longer than thirty
+/// years ends then, so that no duration overflows.
+pub(crate) fn after(wait: Duration) -> Instant {
+    later(Instant::now(), wait)
+}
+
+/// Same as [`after`], for a wait that begins at a time.
+pub(crate) fn later(begin: Instant, wait: Duration) -> Instant {
+    begin + wait.min(FOREVER)
+}
 
 /// The clock of a server. Clones show the same time.
 #[derive(Clone, Debug)]
@@ -45,8 +68,11 @@ impl TestClock {
     }
 
     /// Begins at a date, in virtual time; in real time it is the machine's, if that is later.
-    pub(crate) fn continuing(date: Duration) -> Result<Self, NoRuntime> {
-        Handle::try_current().map_err(|_| NoRuntime)?;
+    pub(crate) fn continuing(date: Duration) -> Result<Self, NoClock> {
+        Handle::try_current().map_err(|_| NoClock::NoRuntime)?;
+        if date > LAST_START {
+            return Err(NoClock::TooLate(date));
+        }
         let clock = Self::start();
         let begin = if clock.is_virtual {
             date
@@ -56,9 +82,10 @@ impl TestClock {
         Ok(Self { begin, ..clock })
     }
 
-    /// Returns the date, since the Unix epoch.
+    /// Returns the date, since the Unix epoch; the end of the year 9999 for all that is later.
     pub fn date(&self) -> Duration {
-        self.begin.saturating_add(self.started.elapsed())
+        let date = self.begin.saturating_add(self.started.elapsed());
+        date.min(LAST_DATE)
     }
 
     /// Reports whether time is virtual.

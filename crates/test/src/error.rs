@@ -1,7 +1,7 @@
 //! `TestError`: why a test cannot go on, in words that a failed test can print.
 
 use crate::assertion::error::AssertionError;
-use crate::clock::NoRuntime;
+use crate::clock::{FOREVER, LAST_START, NoClock};
 use crate::controllers::RunError;
 use crate::faults::MissedRules;
 use crate::fixtures::error::FixtureError;
@@ -10,6 +10,7 @@ use kubist::ServerError;
 use kubist::client::ApiError;
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 /// Why a step of a test failed. Its `Debug` form, which a test that returns it prints, is the
 /// message with its causes.
@@ -37,6 +38,28 @@ pub enum TestError {
          #[tokio::test(start_paused = true)]"
     )]
     RealTime,
+    /// Time was to be advanced by more than a clock can pass at once.
+    #[error(
+        "time cannot be advanced by {time:?} at once: at most by {} days",
+        FOREVER.as_secs() / (24 * 3600)
+    )]
+    TooLong {
+        /// The time.
+        time: Duration,
+    },
+    /// Virtual time was to begin too late: dates of the API end with the year 9999.
+    #[error(
+        "time cannot begin {} s after 1970: at most {} s, which is the year 9000",
+        date.as_secs(),
+        LAST_START.as_secs()
+    )]
+    BeginsTooLate {
+        /// The date, since the Unix epoch.
+        date: Duration,
+    },
+    /// It was to be observed for no time that nothing is written.
+    #[error("nothing is seen in no time: settled needs a time longer than zero to be quiet")]
+    NoTime,
     /// The server, or a client of it, could not be created.
     #[error("the test server, or a client of it, cannot start")]
     Start(#[from] ServerError),
@@ -71,11 +94,21 @@ pub enum TestError {
         /// The newest one.
         newest: u64,
     },
+    /// There never was a state with this revision.
+    #[error("there is no revision {revision}: those from {oldest} to {newest} can be read")]
+    NoRevision {
+        /// The revision.
+        revision: u64,
+        /// The oldest one that can be read.
+        oldest: u64,
+        /// The newest one.
+        newest: u64,
+    },
     /// The server did not come to rest.
     #[error("something was still written after {within:?}, most recently: {last}")]
     Restless {
         /// The bound.
-        within: std::time::Duration,
+        within: Duration,
         /// The last entry of the journal that wrote something.
         last: String,
     },
@@ -87,9 +120,12 @@ pub enum TestError {
     Other(#[from] Box<dyn Error + Send + Sync>),
 }
 
-impl From<NoRuntime> for TestError {
-    fn from(_: NoRuntime) -> Self {
-        Self::NoRuntime
+impl From<NoClock> for TestError {
+    fn from(error: NoClock) -> Self {
+        match error {
+            NoClock::NoRuntime => Self::NoRuntime,
+            NoClock::TooLate(date) => Self::BeginsTooLate { date },
+        }
     }
 }
 

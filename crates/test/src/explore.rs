@@ -13,8 +13,10 @@
 //! smaller and told as a [`Story`](crate::story::Story), and replays exactly.
 //!
 //! It is not a proof: it samples, and everything runs on one thread, so data races between threads
-//! are not found. What the controller does outside of tokio and of its client is not under control;
-//! it is noticed and named where that is possible.
+//! are not found. What the controller does outside of tokio and of its client is not under control.
+//! It is noticed and named when it starts a thread with `spawn_blocking`, opens a socket of tokio,
+//! starts a runtime, sends a request from another thread, is woken by one, or blocks its own. A
+//! thread or a socket of the standard library that does none of these is not noticed.
 //!
 //! The patterns are those that research on controllers describes (Sieve, OSDI 2022): intermediate
 //! states, stale states, unobserved states.
@@ -26,6 +28,7 @@ mod hub;
 mod invariant;
 mod ledger;
 mod limits;
+mod mistake;
 mod normal;
 mod observer;
 mod outcome;
@@ -49,6 +52,7 @@ mod world;
 
 pub use exploration::{Exploration, FailedSeed};
 pub use limits::Limits;
+pub use mistake::Mistake;
 pub use normal::Difference;
 pub use problem::Problem;
 pub use replay::{ParseReplayError, Replay, SEED_VARIABLE, SEEDS_VARIABLE};

@@ -35,6 +35,7 @@ mod stale_read;
 mod treatment;
 mod watch_body;
 
+use crate::clock::after;
 pub(crate) use answers::gone;
 pub use call::Verb;
 pub(crate) use call::{Call, Sender};
@@ -125,19 +126,22 @@ impl Faults {
         Pause { resume }
     }
 
-    /// Restarts the server, as its clients see it: watches and connections break, and for this time
-    /// nothing listens. What the server holds in memory besides its store is kept.
+    /// Restarts the server, as its clients see it: watches and connections break, whatever they
+    /// wait for, and for this time nothing listens. What the server holds in memory besides its
+    /// store is kept. A request that the server is working on is still answered.
     pub fn restart_server(&self, down: Duration) {
         let mut outage = self.shared.outage.lock();
-        outage.until = Some(Instant::now() + down);
+        outage.until = Some(after(down));
         std::mem::take(&mut outage.begins).cancel();
     }
 
-    /// Ends all rules, pauses and outages.
+    /// Ends all rules, pauses and outages. A rule that [must act](RuleBuilder::must_act) and has
+    /// not is still reported by [`check`](Self::check).
     pub fn clear(&self) {
-        for rule in self.shared.rules.lock().drain(..) {
+        self.shared.rules.lock().retain(|rule| {
             rule.lift();
-        }
+            rule.is_missed()
+        });
         for (_, resume) in self.shared.pauses.lock().drain(..) {
             resume.cancel();
         }
@@ -208,13 +212,12 @@ impl Faults {
                 Effect::BreakAfter => Fate::BreakAfter,
                 Effect::Hang => Fate::Never,
                 Effect::Delay(time) => {
-                    treatment.delay += *time;
+                    treatment.delay = treatment.delay.saturating_add(*time);
                     Fate::Serve
                 }
                 Effect::LagBy { revisions, gets } => {
-                    let revision = self.shared.revisions.current().saturating_sub(*revisions);
                     treatment.view = Some(View {
-                        revision: revision.max(1),
+                        revision: self.shared.revisions.before(*revisions),
                         gets: *gets,
                     });
                     Fate::Serve
@@ -250,7 +253,8 @@ impl Faults {
                     return Delivery::Skip;
                 }
                 Effect::LagBy { revisions, .. } => {
-                    let reached = self.shared.revisions.reach(arrival.revision + revisions);
+                    let until = arrival.revision.saturating_add(*revisions);
+                    let reached = self.shared.revisions.reach(until);
                     tokio::select! {
                         biased;
                         () = rule.over() => {}
@@ -272,6 +276,14 @@ impl Tap for Faults {
         self.treatment(call).boxed()
     }
 
+    fn reaches<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, bool> {
+        let reaches = async {
+            self.paused(call).await;
+            !self.is_down()
+        };
+        reaches.boxed()
+    }
+
     fn answered<'a>(&'a self, call: &'a Call, _answered: &'a Answered) -> BoxFuture<'a, ()> {
         self.paused(call).boxed()
     }
@@ -282,5 +294,9 @@ impl Tap for Faults {
 
     fn breaks(&self) -> Option<CancellationToken> {
         Some(self.shared.outage.lock().begins.clone())
+    }
+
+    fn broken<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, ()> {
+        self.paused(call).boxed()
     }
 }

@@ -1,5 +1,6 @@
-//! `Login`: whom a client acts as, and which program it claims to be.
+//! `Login`: whom a client acts as, and which program it claims to be; and what users may do.
 
+use kubist::Authorization;
 use kubist::apimachinery::Str;
 use kubist::registry::User;
 
@@ -61,5 +62,15 @@ impl Login {
             groups: self.groups.clone(),
             ..User::default()
         }
+    }
+}
+
+/// Returns what decides about the users of a server: roles, or nothing, so that they may do
+/// everything.
+pub(crate) fn authorization(obeys_roles: bool) -> Authorization {
+    if obeys_roles {
+        Authorization::rbac()
+    } else {
+        Authorization::default()
     }
 }

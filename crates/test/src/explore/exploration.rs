@@ -69,8 +69,8 @@ impl Exploration {
         &self.forbidden
     }
 
-    /// Returns the excuses that no object needed, in any world: what they name may be misspelt, or
-    /// no longer differ.
+    /// Returns the excuses that excused no difference from the run without faults, in any world:
+    /// what they name may be misspelt, or not differ, or not in so few seeds.
     pub fn unused_excuses(&self) -> &[String] {
         &self.unused_excuses
     }

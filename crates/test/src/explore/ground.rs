@@ -1,18 +1,19 @@
 //! `Ground`: what worlds stand on: the prepared content, forked for each; and the server of one.
 
 use crate::clock::{TestClock, VIRTUAL_START};
+use crate::error::TestError;
 use crate::explore::observer::TURN;
 use crate::explore::problem::Problem;
 use crate::explore::random::Random;
 use crate::explore::scenario::Scenario;
 use crate::explore::state::State;
-use crate::login::Login;
+use crate::login::{Login, authorization};
 use crate::snapshot::{Snapshot, limits};
 use kubist::client::{Ambient, Client, Config};
 use kubist::storage::memory::{self, MemoryKv};
 use kubist::storage::{KeyRange, KvRead as _, RangeRequest};
 use kubist::transport::Transport;
-use kubist::{Authorization, Server, ServerConfig};
+use kubist::{Server, ServerConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -121,11 +122,7 @@ impl Standing {
         let config = ServerConfig {
             listen: None,
             controllers: [].into(),
-            authorization: if obeys_roles {
-                Authorization::rbac()
-            } else {
-                Authorization::default()
-            },
+            authorization: authorization(obeys_roles),
             seed: Some(seed),
             clock: Arc::new(clock.clone()),
             store: Some(kv.clone()),
@@ -166,7 +163,8 @@ impl Standing {
 }
 
 fn clock_at(date: Duration) -> Result<TestClock, Problem> {
-    TestClock::continuing(date).map_err(|error| setup(format!("{error:?}")))
+    let clock = TestClock::continuing(date);
+    clock.map_err(|error| setup(TestError::from(error)))
 }
 
 pub(crate) fn setup(error: impl std::fmt::Display) -> Problem {

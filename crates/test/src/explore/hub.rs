@@ -78,7 +78,8 @@ pub(crate) struct Hub {
     counts: Vec<Mutex<Counts>>,
     /// Those of each controller that go on.
     holds: Vec<Mutex<Vec<Hold>>>,
-    struck: Mutex<Vec<bool>>,
+    /// The faults of the plan, as they were when they struck.
+    struck: Mutex<Vec<Option<Fault>>>,
     signals: mpsc::Sender<Signal>,
     is_calm: AtomicBool,
     is_stopped: AtomicBool,
@@ -99,7 +100,7 @@ impl Hub {
         Self {
             counts: names.iter().map(|_| Mutex::default()).collect(),
             holds: names.iter().map(|_| Mutex::default()).collect(),
-            struck: Mutex::new(vec![false; plan.faults.len()]),
+            struck: Mutex::new(vec![None; plan.faults.len()]),
             ledger: Mutex::new(Ledger::new()),
             plan,
             trace,
@@ -174,9 +175,9 @@ impl Hub {
         self.forbidden.lock().clone()
     }
 
-    /// Returns how many faults of the plan have struck.
-    pub(crate) fn faults_struck(&self) -> u64 {
-        self.struck.lock().iter().map(|it| u64::from(*it)).sum()
+    /// Returns the faults of the plan as they have struck; none for those that have not.
+    pub(crate) fn struck(&self) -> Vec<Option<Fault>> {
+        self.struck.lock().clone()
     }
 
     pub(crate) fn counts(&self, controller: usize) -> Counts {
@@ -195,7 +196,7 @@ impl Hub {
             counts.writes += u64::from(is_write);
             *counts
         };
-        self.strike_if(controller, |fault| match fault.kind {
+        self.strike_if(controller, Some(call), |fault| match fault.kind {
             FaultKind::Crash { .. } | FaultKind::Freeze { .. } => {
                 is_write && fault.at == counts.writes
             }
@@ -217,7 +218,7 @@ impl Hub {
         };
         let is_hold =
             |fault: &Fault| matches!(fault.kind, FaultKind::Hold { .. }) && fault.at == events;
-        let fault = self.strike_if(controller, is_hold);
+        let fault = self.strike_if(controller, None, is_hold);
         if let Some(FaultKind::Hold { time, relist }) = fault.map(|it| it.kind) {
             let hold = Hold {
                 released: CancellationToken::new(),
@@ -235,22 +236,28 @@ impl Hub {
         holds.first().cloned()
     }
 
-    fn strike_if(&self, controller: usize, is: impl Fn(&Fault) -> bool) -> Option<Fault> {
+    fn strike_if(
+        &self,
+        controller: usize,
+        call: Option<&Call>,
+        is: impl Fn(&Fault) -> bool,
+    ) -> Option<Fault> {
         if self.is_calm() {
             return None;
         }
         let mut struck = self.struck.lock();
         let faults = self.plan.faults.iter().zip(struck.iter_mut());
         for (fault, struck) in faults {
-            if !*struck && fault.controller == controller && is(fault) {
-                *struck = true;
+            if struck.is_none() && fault.controller == controller && is(fault) {
+                let fault = call.map_or_else(|| fault.clone(), |call| fault.at_request(call));
+                *struck = Some(fault.clone());
                 // One that strikes after the write is noted then.
                 if !fault.is_after_write() {
                     let name = &self.names[controller];
                     self.trace.note(|| What::Fault(fault.describe(name)));
                 }
                 self.ledger.lock().disturb();
-                return Some(fault.clone());
+                return Some(fault);
             }
         }
         None

@@ -27,6 +27,10 @@ impl Invariant {
         }
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Asks whether it holds.
     ///
     /// # Errors

@@ -4,15 +4,18 @@
 //! become `<time>`, generated names end in `*`, and uids name their objects. Leases, events, the
 //! addresses of services, and objects that are as they were prepared are no part of it.
 
+mod excuse;
+
 use crate::explore::state::State;
 use crate::explore::stored::StoredObject;
 use crate::story::title;
+pub(crate) use excuse::Excuse;
+use excuse::{Excused, take};
 use kubist::apimachinery::{GroupKind, ObjectName, Time};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Members of `metadata` that differ from run to run.
 const METADATA: [&str; 6] = [
@@ -32,44 +35,6 @@ const ALLOCATED: [&str; 4] = [
 ];
 /// The most differences that are collected.
 const DIFFERENCES_MAX: usize = 20;
-
-/// What may differ: a kind, and a pointer into its objects; an empty pointer excuses the kind.
-#[derive(Clone, Debug)]
-pub(crate) struct Excuse {
-    pub(crate) kind: String,
-    pub(crate) pointer: String,
-    /// Whether it has excused anything, in any world. Clones share it.
-    used: Arc<AtomicBool>,
-}
-
-impl Excuse {
-    pub(crate) fn new(kind: String, pointer: String) -> Self {
-        Self {
-            kind,
-            pointer,
-            used: Arc::default(),
-        }
-    }
-
-    pub(crate) fn is_used(&self) -> bool {
-        self.used.load(Ordering::Relaxed)
-    }
-
-    fn note_use(&self) {
-        self.used.store(true, Ordering::Relaxed);
-    }
-}
-
-/// `the excuse of ConfigMap /data/x`.
-impl fmt::Display for Excuse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the excuse of {}", self.kind)?;
-        match self.pointer.as_str() {
-            "" => Ok(()),
-            pointer => write!(f, " {pointer}"),
-        }
-    }
-}
 
 /// A state without what differs between runs that did the same.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,32 +59,21 @@ pub struct Difference {
 
 impl Normal {
     /// Returns the normal form of a state that began as `base`.
-    pub(crate) fn of(state: &State, base: u64, excuses: &[Excuse]) -> Self {
+    pub(crate) fn of(state: &State, base: u64) -> Self {
         let mut names = Names::default();
         for object in state.objects() {
             names.learn(object);
         }
         let mut objects = BTreeMap::<_, Vec<Value>>::new();
         for object in state.objects() {
-            let excused = |it: &&Excuse| it.kind == object.kind.kind.as_str();
-            let excuses = excuses.iter().filter(excused);
             if object.revision <= base
                 || is_bookkeeping(&object.kind)
                 || object.kind.kind == "IPAddress"
             {
                 continue;
             }
-            if let Some(whole) = excuses.clone().find(|it| it.pointer.is_empty()) {
-                whole.note_use();
-                continue;
-            }
             let mut tree = object.tree().clone();
             strip(&mut tree);
-            for excuse in excuses {
-                if remove(&mut tree, &excuse.pointer) {
-                    excuse.note_use();
-                }
-            }
             names.replace(&mut tree);
             let name = ObjectName::new(
                 object.name.namespace.clone(),
@@ -134,32 +88,42 @@ impl Normal {
         Self { objects }
     }
 
-    /// Returns how another run differs from this one.
-    pub(crate) fn differences(&self, found: &Self) -> Vec<Difference> {
+    /// Returns how another run differs from this one, besides what is excused. Each excuse that a
+    /// difference needs is noted as used.
+    pub(crate) fn differences(&self, found: &Self, excuses: &[Excuse]) -> Vec<Difference> {
         let mut differences = Vec::new();
         let keys = self.objects.keys().chain(found.objects.keys());
         let keys: std::collections::BTreeSet<_> = keys.collect();
         for key in keys {
-            let of = |it: &Self| it.objects.get(key).cloned().unwrap_or_default();
-            let (mut expected, mut others) = (of(self), of(found));
+            let (one, other) = (self.objects.get(key), found.objects.get(key));
+            if one == other {
+                continue;
+            }
+            let of = |it: Option<&Vec<Value>>| it.cloned().unwrap_or_default();
+            let (mut expected, mut others) = (of(one), of(other));
             // What both have is no difference.
-            expected.retain(|it| match others.iter().position(|other| other == it) {
-                Some(index) => {
-                    others.remove(index);
-                    false
-                }
-                None => true,
+            pair_off(&mut expected, &mut others, |_, _| {}, PartialEq::eq);
+            let excuses = excuses.iter().filter(|it| it.kind == key.0.kind.as_str());
+            let excuses: Vec<&Excuse> = excuses.collect();
+            if let Some(whole) = excuses.iter().find(|it| it.pointer.is_empty()) {
+                whole.note_use();
+                continue;
+            }
+            let excused = |it: Value| Excused::of(it, &excuses);
+            let mut expected = expected.into_iter().map(excused).collect();
+            let mut others = others.into_iter().map(excused).collect();
+            let note = |one: &Excused, other: &Excused| one.note_uses(other, &excuses);
+            pair_off(&mut expected, &mut others, note, |one, other| {
+                one.tree == other.tree
             });
             let object = title(&key.0, &key.1);
-            let count = expected.len().max(others.len());
-            for index in 0..count {
-                compare(
-                    &object,
-                    "",
-                    expected.get(index),
-                    others.get(index),
-                    &mut differences,
-                );
+            for index in 0..expected.len().max(others.len()) {
+                let (one, other) = (expected.get(index), others.get(index));
+                if let (Some(one), Some(other)) = (one, other) {
+                    note(one, other);
+                }
+                let (one, other) = (one.map(|it| &it.tree), other.map(|it| &it.tree));
+                compare(&object, "", one, other, &mut differences);
             }
             if differences.len() >= DIFFERENCES_MAX {
                 break;
@@ -168,6 +132,22 @@ impl Normal {
         differences.truncate(DIFFERENCES_MAX);
         differences
     }
+}
+
+/// Takes out of both what is the same in both.
+fn pair_off<T>(
+    one: &mut Vec<T>,
+    other: &mut Vec<T>,
+    note: impl Fn(&T, &T),
+    is_same: impl Fn(&T, &T) -> bool,
+) {
+    one.retain(|it| {
+        let Some(index) = other.iter().position(|other| is_same(it, other)) else {
+            return true;
+        };
+        note(it, &other.remove(index));
+        false
+    });
 }
 
 /// Reports whether a kind is beside the work of controllers.
@@ -232,53 +212,7 @@ fn strip(tree: &mut Value) {
         }
     }
     for pointer in ALLOCATED {
-        remove(tree, pointer);
-    }
-}
-
-/// Removes what a pointer points to, and reports whether there was anything. `*` stands for every
-/// item of an array.
-fn remove(tree: &mut Value, pointer: &str) -> bool {
-    let Some((parent, last)) = pointer.rsplit_once('/') else {
-        return false;
-    };
-    let last = last.replace("~1", "/").replace("~0", "~");
-    let mut removed = false;
-    for_each(tree, parent, &mut |it| match it {
-        Value::Object(members) => removed |= members.remove(&last).is_some(),
-        Value::Array(items) if last == "*" => {
-            removed |= !items.is_empty();
-            items.clear();
-        }
-        Value::Array(items) => {
-            if let Ok(index) = last.parse::<usize>()
-                && index < items.len()
-            {
-                items.remove(index);
-                removed = true;
-            }
-        }
-        _ => {}
-    });
-    removed
-}
-
-fn for_each(tree: &mut Value, pointer: &str, act: &mut dyn FnMut(&mut Value)) {
-    let Some(rest) = pointer.strip_prefix('/') else {
-        return act(tree);
-    };
-    let (first, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    match tree {
-        Value::Array(items) if first == "*" => {
-            for item in items {
-                for_each(item, rest, act);
-            }
-        }
-        tree => {
-            if let Some(inner) = tree.pointer_mut(&format!("/{first}")) {
-                for_each(inner, rest, act);
-            }
-        }
+        drop(take(tree, pointer));
     }
 }
 
@@ -359,17 +293,6 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_removed_by_pointers_with_stars() {
-        let mut tree = json!({"a": [{"b": 1, "c": 2}, {"b": 3}], "d": {"e/f": 1}});
-        assert!(remove(&mut tree, "/a/*/b"));
-        assert!(remove(&mut tree, "/d/e~1f"));
-        assert!(!remove(&mut tree, "/nowhere/at/all"));
-        assert_eq!(tree, json!({"a": [{"c": 2}, {}], "d": {}}));
-        assert!(remove(&mut tree, "/a/*"));
-        assert_eq!(tree, json!({"a": [], "d": {}}));
-    }
-
-    #[test]
     fn differences_name_the_field() {
         let (one, other) = (json!({"spec": {"a": 1, "b": 2}}), json!({"spec": {"a": 1}}));
         let mut differences = Vec::new();
@@ -380,5 +303,45 @@ mod tests {
             "Pod a/b: spec.b is absent, but 2 in the run without faults"
         );
         assert_eq!(differences.len(), 1);
+    }
+
+    fn normal(objects: &[(&str, Value)]) -> Normal {
+        let mut normal = Normal::default();
+        for (name, tree) in objects {
+            let key = (GroupKind::new("", "Pod"), ObjectName::new("shop", *name));
+            normal.objects.entry(key).or_default().push(tree.clone());
+        }
+        normal
+    }
+
+    #[test]
+    fn an_excuse_is_used_only_by_a_difference_that_needs_it() {
+        let excuses = ["/spec/node", "/spec/same", "/spec/port"];
+        let excuses = excuses.map(|it| Excuse::new("Pod".to_owned(), it.to_owned()));
+        let pod = |a: u32, node: &str, port: u32| json!({"a": a, "spec": {"node": node, "same": 1, "port": port}});
+        // Of two with one name, each is compared with its like.
+        let one = normal(&[("web-*", pod(1, "x", 7)), ("web-*", pod(2, "y", 7))]);
+        let other = normal(&[("web-*", pod(1, "y", 7)), ("web-*", pod(2, "x", 7))]);
+        assert_eq!(one.differences(&other, &excuses), []);
+        let used = || excuses.each_ref().map(Excuse::is_used);
+        assert_eq!(used(), [true, false, false]);
+        // What is not excused is still a difference.
+        let (one, other) = (
+            normal(&[("a", pod(1, "x", 7))]),
+            normal(&[("a", pod(2, "x", 8))]),
+        );
+        let found = one.differences(&other, &excuses);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].field, "a");
+        assert_eq!(used(), [true, false, true]);
+        // An object that is in one run only is not excused by a field.
+        let fields = [Excuse::new("Pod".to_owned(), "/spec/node".to_owned())];
+        assert_eq!(one.differences(&Normal::default(), &fields).len(), 1);
+        assert!(!fields[0].is_used());
+        let whole = [Excuse::new("Pod".to_owned(), String::new())];
+        assert_eq!(one.differences(&one, &whole), []);
+        assert!(!whole[0].is_used());
+        assert_eq!(one.differences(&Normal::default(), &whole), []);
+        assert!(whole[0].is_used());
     }
 }

@@ -89,7 +89,9 @@ impl Observer {
     /// Asks every invariant about a state.
     pub(crate) fn ask(&self, state: &State) {
         for invariant in &*self.invariants {
-            if let Err(problem) = invariant.check(state) {
+            let whom = format!("the invariant {:?} is asked", invariant.name());
+            let checked = self.hub.trace.ask(whom, || invariant.check(state));
+            if let Err(problem) = checked {
                 return self.hub.report(problem);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::explore::hub::{Forbidden, Hub};
 use crate::explore::normal::Normal;
-use crate::explore::plan::Measured;
+use crate::explore::plan::{Fault, Measured};
 use crate::explore::problem::Problem;
 use crate::story::{Entry, What};
 
@@ -14,8 +14,8 @@ pub(crate) struct Outcome {
     pub(crate) digest: u64,
     pub(crate) end: Normal,
     pub(crate) measured: Vec<Measured>,
-    /// How many faults of the plan have struck.
-    pub(crate) struck: u64,
+    /// The faults of the plan as they have struck; none for those that have not.
+    pub(crate) struck: Vec<Option<Fault>>,
     pub(crate) forbidden: Forbidden,
     /// Empty unless everything was kept.
     pub(crate) entries: Vec<Entry>,
@@ -47,10 +47,15 @@ impl Outcome {
             digest: hub.trace.digest(),
             end,
             measured,
-            struck: hub.faults_struck(),
+            struck: hub.struck(),
             forbidden: hub.forbidden(),
             entries,
         }
+    }
+
+    /// Returns how many faults of the plan have struck.
+    pub(crate) fn faults_struck(&self) -> u64 {
+        self.struck.iter().flatten().count() as u64
     }
 
     /// Returns how many writes the controllers made.

@@ -4,6 +4,7 @@
 //! that every point of a reconcile is reached.
 
 use crate::explore::random::Random;
+use crate::faults::{Call, Verb};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -277,6 +278,16 @@ impl Fault {
         )
     }
 
+    /// Returns what it is for the request at which it strikes: one that cannot fail as planned is
+    /// answered 500.
+    pub(crate) fn at_request(&self, call: &Call) -> Self {
+        let mut fault = self.clone();
+        if let FaultKind::Fail { failing, .. } = &mut fault.kind {
+            *failing = failing.of_request(call);
+        }
+        fault
+    }
+
     /// Says what it is, for people.
     pub(crate) fn describe(&self, controller: &str) -> String {
         let at = self.at;
@@ -311,6 +322,20 @@ impl Fault {
     }
 }
 
+impl Failing {
+    fn of_request(self, call: &Call) -> Self {
+        match self {
+            // A create that is told of an object, or a delete of a conflict, is told the truth.
+            Self::Conflict if !matches!(call.verb, Verb::Update | Verb::Patch) => {
+                Self::InternalError
+            }
+            // Of what only reads it makes no difference whether it is done.
+            Self::TimeoutAfter if !call.is_write() => Self::InternalError,
+            possible => possible,
+        }
+    }
+}
+
 impl fmt::Display for Failing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -324,92 +349,4 @@ impl fmt::Display for Failing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn outline() -> Outline {
-        let controller = Measured {
-            name: "operator".to_owned(),
-            copies: 1,
-            writes: 5,
-            requests: 20,
-            events: 10,
-            is_elected: false,
-        };
-        Outline {
-            controllers: vec![controller],
-            steps: 3,
-        }
-    }
-
-    #[test]
-    fn a_seed_makes_the_same_plan_again() {
-        for seed in 0..100 {
-            let plan = Plan::of(seed, Kept::default(), &outline());
-            assert_eq!(plan, Plan::of(seed, Kept::default(), &outline()));
-            assert_eq!(plan.steps.len(), 3);
-            assert!((1..=3).contains(&plan.faults.len()));
-        }
-    }
-
-    #[test]
-    fn a_thousand_seeds_have_every_kind_of_fault_at_every_write() {
-        let plans = (0..1000).map(|seed| Plan::of(seed, Kept::default(), &outline()));
-        let faults: Vec<Fault> = plans.flat_map(|it| it.faults).collect();
-        for write in 1..=8 {
-            for done in [false, true] {
-                let crashes = |it: &&Fault| {
-                    it.at == write
-                        && matches!(it.kind, FaultKind::Crash { done: is, .. } if is == done)
-                };
-                assert!(
-                    faults.iter().any(|it| crashes(&it)),
-                    "write {write}, {done}"
-                );
-            }
-        }
-        let is = |is: fn(&FaultKind) -> bool| faults.iter().any(|it| is(&it.kind));
-        assert!(is(|it| matches!(it, FaultKind::Hold { relist: true, .. })));
-        assert!(is(|it| matches!(
-            it,
-            FaultKind::Fail {
-                failing: Failing::TimeoutAfter,
-                ..
-            }
-        )));
-        assert!(is(|it| matches!(it, FaultKind::Outage { .. })));
-        assert!(
-            !is(|it| matches!(it, FaultKind::Freeze { .. })),
-            "nobody leads"
-        );
-    }
-
-    #[test]
-    fn what_is_not_kept_is_left_out() {
-        let kept = Kept {
-            faults: Some(vec![]),
-            steps: Some(vec![0, 2]),
-            moved: BTreeMap::new(),
-            no_delays: true,
-            no_hurry: true,
-        };
-        let plan = Plan::of(7, kept, &outline());
-        assert!(plan.faults.is_empty() && plan.delay_max.is_zero());
-        assert_eq!(plan.steps, [(0, None), (2, None)]);
-    }
-
-    #[test]
-    fn a_moved_fault_strikes_elsewhere() {
-        let kept = Kept {
-            moved: BTreeMap::from([(0, 77), (9, 1)]),
-            ..Kept::default()
-        };
-        let (plan, whole) = (
-            Plan::of(7, kept, &outline()),
-            Plan::of(7, Kept::default(), &outline()),
-        );
-        assert_eq!(plan.faults[0].at, 77);
-        assert_eq!(plan.faults[0].kind, whole.faults[0].kind);
-        assert_eq!(plan.faults[1..], whole.faults[1..]);
-    }
-}
+mod tests;

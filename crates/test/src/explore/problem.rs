@@ -1,5 +1,6 @@
 //! `Problem`: what an exploration found to be wrong.
 
+use crate::explore::mistake::Mistake;
 use crate::explore::normal::Difference;
 use std::fmt;
 use std::time::Duration;
@@ -114,6 +115,8 @@ pub enum Problem {
         /// Where the runs differ first.
         first: String,
     },
+    /// The scenario itself cannot be explored.
+    Mistake(Mistake),
     /// The world itself could not be set up.
     Setup {
         /// Why.
@@ -271,6 +274,7 @@ impl fmt::Display for Problem {
             Self::NotReproducible { first } => {
                 write!(f, "the same seed did not do the same twice: {first}")
             }
+            Self::Mistake(mistake) => write!(f, "the scenario has a mistake: {mistake}"),
             Self::Setup { error } => write!(f, "the world cannot be set up: {error}"),
         }
     }

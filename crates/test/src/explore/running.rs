@@ -41,10 +41,6 @@ impl Running {
         candidate: &Candidate,
         login: Login,
     ) -> Self {
-        let label = match candidate.copies {
-            1 => candidate.name.clone(),
-            _ => format!("{}-{number}", candidate.name),
-        };
         Self {
             copy: Copy {
                 controller,
@@ -55,7 +51,7 @@ impl Running {
             is_down: false,
             candidate: candidate.clone(),
             login,
-            label: label.into(),
+            label: candidate.label(number).into(),
             tap: None,
             tasks: JoinSet::new(),
             stop: CancellationToken::new(),

@@ -15,6 +15,9 @@ use std::fmt;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
+/// The most worlds side by side.
+const THREADS_MAX: usize = 256;
+
 /// What a controller's future returns, or a step: nothing, or an error that is shown.
 pub type Ended = Result<(), String>;
 
@@ -28,6 +31,16 @@ pub(crate) struct Candidate {
     pub(crate) name: String,
     pub(crate) copies: usize,
     pub(crate) factory: Arc<Factory>,
+}
+
+impl Candidate {
+    /// Returns the name of a copy.
+    pub(crate) fn label(&self, number: usize) -> String {
+        match self.copies {
+            1 => self.name.clone(),
+            _ => format!("{}-{number}", self.name),
+        }
+    }
 }
 
 /// A step of the user, or of the preparation.
@@ -130,7 +143,9 @@ impl Scenario {
     }
 
     /// Adds a controller: a function that starts it with a client, until the token is cancelled. It
-    /// is called again after each crash, so it should create all that the controller holds.
+    /// is called again after each crash, so it should create all that the controller holds. Its
+    /// name is its own: another controller's, or `user`, fails the exploration with a
+    /// [`Mistake`](crate::explore::Mistake).
     ///
     /// All time, requests and tasks of the future have to be tokio's and the client's, and its
     /// random numbers [`Client::ambient`]'s; otherwise a seed does not replay.
@@ -147,8 +162,8 @@ impl Scenario {
         self.copies(name, 1, factory)
     }
 
-    /// Adds a controller that runs in several copies, of which leader election lets one work. A
-    /// copy may be frozen beyond its lease.
+    /// Adds a controller that runs in several copies, at most 100, of which leader election lets
+    /// one work. A copy may be frozen beyond its lease.
     #[must_use]
     pub fn copies<F, T, E>(
         mut self,
@@ -230,8 +245,8 @@ impl Scenario {
     /// faults. `*` in the pointer stands for every item of a list; an empty pointer for the kind.
     ///
     /// A pointer that does not begin with `/` fails the exploration, and
-    /// [`unused_excuses`](crate::explore::Exploration::unused_excuses) has those that no object
-    /// needed.
+    /// [`unused_excuses`](crate::explore::Exploration::unused_excuses) has those that excused no
+    /// difference.
     #[must_use]
     pub fn excuse(mut self, kind: impl Into<String>, pointer: impl Into<String>) -> Self {
         self.excuses.push(Excuse::new(kind.into(), pointer.into()));
@@ -255,23 +270,6 @@ impl Scenario {
             .unwrap_or_else(named)
     }
 
-    /// Returns what makes the scenario unusable.
-    pub(crate) fn mistake(&self) -> Option<String> {
-        let is_pointer = |it: &Excuse| it.pointer.is_empty() || it.pointer.starts_with('/');
-        if let Some(excuse) = self.excuses.iter().find(|it| !is_pointer(it)) {
-            return Some(format!(
-                "the pointer of {excuse} does not begin with /, as JSON pointers do"
-            ));
-        }
-        let names = || self.controllers.iter().map(|it| it.name.as_str());
-        let unknown = |it: &&String| !names().any(|name| name == it.as_str());
-        self.logins.keys().find(unknown).map(|name| {
-            let all: Vec<&str> = names().collect();
-            let all = all.join(", ");
-            format!("acts_as names the controller {name:?}, and there is {all}")
-        })
-    }
-
     /// Does not compare the end with that of a run without faults. Default: it is compared.
     #[must_use]
     pub fn may_end_differently(mut self) -> Self {
@@ -280,6 +278,8 @@ impl Scenario {
     }
 
     /// Adds rules to each world, besides the faults of its plan. They are cleared with these.
+    /// Whether they [act](crate::faults::RuleBuilder::must_act) is not checked: no rule need act in
+    /// each world.
     #[must_use]
     pub fn with_faults(mut self, add: impl Fn(&Faults) + Send + Sync + 'static) -> Self {
         self.add_faults.push(Arc::new(add));
@@ -293,11 +293,11 @@ impl Scenario {
         self
     }
 
-    /// Sets how many worlds run side by side. Default: as many as there are processors. No result
-    /// depends on it.
+    /// Sets how many worlds run side by side, from 1 to 256. Default: as many as there are
+    /// processors. No result depends on it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = Some(threads.max(1));
+        self.threads = Some(threads.clamp(1, THREADS_MAX));
         self
     }
 

@@ -3,6 +3,7 @@
 use crate::explore::exploration::{Exploration, FailedSeed};
 use crate::explore::ground::{self, Ground};
 use crate::explore::hub::{Forbidden, forbid};
+use crate::explore::mistake::Mistake;
 use crate::explore::outcome::Outcome;
 use crate::explore::plan::{Kept, Outline, Plan};
 use crate::explore::pool::{self, Job, Shared, real_now};
@@ -142,7 +143,7 @@ impl<'a> Search<'a> {
             |number, mut outcome: Outcome| {
                 ran += 1;
                 writes += outcome.writes();
-                faults += outcome.struck;
+                faults += outcome.faults_struck();
                 for (request, times) in std::mem::take(&mut outcome.forbidden) {
                     forbid(&mut forbidden, request, times);
                 }
@@ -191,7 +192,8 @@ impl<'a> Search<'a> {
             let error = "the steps that are kept fail without faults, too";
             Outcome::failed(ground::setup(error))
         });
-        let (digest, writes, faults) = (outcome.digest, outcome.writes(), outcome.struck);
+        let (digest, writes) = (outcome.digest, outcome.writes());
+        let faults = outcome.faults_struck();
         let forbidden = outcome.forbidden.clone();
         let failure = outcome.problem.is_some().then(|| {
             let found = Found {
@@ -229,8 +231,8 @@ impl<'a> Search<'a> {
 
     /// Prepares the content, and runs without faults, twice.
     fn base(&self) -> Result<Base, Box<Exploration>> {
-        if let Some(mistake) = self.scenario.mistake() {
-            return Err(Box::new(self.failed_before(ground::setup(mistake))));
+        if let Some(mistake) = Mistake::of(self.scenario) {
+            return Err(Box::new(self.failed_before(Problem::Mistake(mistake))));
         }
         let scenario = self.scenario.clone();
         let prepared = prepare(&scenario);

@@ -5,9 +5,7 @@ use crate::explore::hub::{Copy, Hub, Signal};
 use crate::explore::plan::{Failing, Fault, FaultKind};
 use crate::explore::problem::Problem;
 use crate::explore::random::Random;
-use crate::faults::{
-    self, Answered, Arrival, Call, Delivery, Failure, Fate, Tap, Treatment, Verb, View,
-};
+use crate::faults::{self, Answered, Arrival, Call, Delivery, Failure, Fate, Tap, Treatment, View};
 use crate::story::What;
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
@@ -199,6 +197,7 @@ impl ClientTap {
                 client: self.label.clone(),
                 call: call.to_string(),
                 code: answered.code,
+                is_lost: answered.is_lost,
             });
         }
         let fault = self.take_after(call);
@@ -279,19 +278,14 @@ fn fated(fate: Fate) -> Treatment {
 fn failed(call: &Call, failing: Failing) -> Fate {
     let status = |failure: Failure| Box::new(failure.status(call));
     match failing {
-        // A create that is told of an object, or a delete of a conflict, is told the truth.
-        Failing::Conflict if matches!(call.verb, Verb::Update | Verb::Patch) => {
-            Fate::Answer(status(Failure::Conflict))
-        }
+        Failing::Conflict => Fate::Answer(status(Failure::Conflict)),
         Failing::TooManyRequests => {
             let after = Duration::from_secs(1);
             Fate::Answer(status(Failure::TooManyRequests(after)))
         }
-        Failing::TimeoutAfter if call.is_write() => Fate::AnswerAfter(status(Failure::Timeout)),
+        Failing::InternalError => Fate::Answer(status(Failure::InternalError)),
+        Failing::TimeoutAfter => Fate::AnswerAfter(status(Failure::Timeout)),
         Failing::BreakAfter => Fate::BreakAfter,
-        Failing::Conflict | Failing::InternalError | Failing::TimeoutAfter => {
-            Fate::Answer(status(Failure::InternalError))
-        }
     }
 }
 
@@ -306,6 +300,16 @@ impl Tap for ClientTap {
 
     fn deliver<'a>(&'a self, watch: &'a Call, arrival: &'a Arrival) -> BoxFuture<'a, Delivery> {
         self.delivery(watch, arrival).boxed()
+    }
+
+    fn broken<'a>(&'a self, _call: &'a Call) -> BoxFuture<'a, ()> {
+        let learns = async {
+            self.frost.thawed().await;
+            if self.is_dead() {
+                pending::<()>().await;
+            }
+        };
+        learns.boxed()
     }
 
     /// Also while nothing is kept, so that a run takes the same turns when it is told.

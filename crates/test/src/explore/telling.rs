@@ -20,17 +20,21 @@ pub(crate) fn tell(
         None => "without any fault".to_owned(),
     };
     let heading = format!("{}, {of}: {problem}", scenario.name);
-    let faults = plan.map(|(plan, _)| faults(scenario, plan));
+    let faults = plan.map(|(plan, _)| faults(scenario, plan, &told.struck));
     let end = end(scenario, problem, plan.map(|(_, replay)| replay));
     Story::tell(heading, faults.unwrap_or_default(), &told.entries, end)
 }
 
-fn faults(scenario: &Scenario, plan: &Plan) -> Vec<String> {
-    let describe = |fault: &Fault| {
+fn faults(scenario: &Scenario, plan: &Plan, struck: &[Option<Fault>]) -> Vec<String> {
+    let describe = |(index, planned): (usize, &Fault)| {
+        // What was planned may be impossible for the request at which it struck.
+        let fault = struck.get(index).and_then(Option::as_ref);
+        let fault = fault.unwrap_or(planned);
         let candidate = scenario.controllers.get(fault.controller);
         fault.describe(candidate.map_or("a controller", |it| it.name.as_str()))
     };
-    let mut faults: Vec<String> = plan.faults.iter().map(describe).collect();
+    let faults = plan.faults.iter().enumerate().map(describe);
+    let mut faults: Vec<String> = faults.collect();
     if !plan.delay_max.is_zero() {
         faults.push(format!(
             "requests and events take up to {:?}",
@@ -60,4 +64,72 @@ fn end(scenario: &Scenario, problem: &Problem, replay: Option<&Replay>) -> Vec<S
         ));
     }
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::ground::Ground;
+    use crate::explore::plan::{Failing, FaultKind};
+    use crate::explore::pool::{self, Job, Shared};
+    use kubist::api::core::v1::ConfigMap;
+    use kubist::client::{Api, ApiError, Client};
+    use std::sync::Arc;
+    use tokio_util::sync::CancellationToken;
+
+    async fn create(client: &Client, name: &str) -> Result<ConfigMap, ApiError> {
+        let mut map = ConfigMap::default();
+        map.metadata.name = name.into();
+        Api::namespaced(client.clone(), "default")
+            .create(&map)
+            .await
+    }
+
+    /// Creates a map, and if that fails, one whose name says what it was told.
+    async fn run(client: Client, stop: CancellationToken) -> Result<(), ApiError> {
+        if let Err(error) = create(&client, "a").await {
+            let code = error.status().map_or(0, |it| it.code);
+            create(&client, &format!("told-{code}")).await?;
+        }
+        stop.cancelled().await;
+        Ok(())
+    }
+
+    #[test]
+    fn a_conflict_that_a_create_cannot_have_is_told_as_what_the_client_got() {
+        let scenario = Scenario::new("creates").controller("operator", run);
+        let ground = Ground::prepare(&scenario).expect("there is nothing to prepare");
+        let conflict = Fault {
+            controller: 0,
+            at: 1,
+            kind: FaultKind::Fail {
+                failing: Failing::Conflict,
+                of_writes: true,
+            },
+        };
+        let plan = Plan {
+            faults: vec![conflict],
+            ..Plan::default()
+        };
+        let job = Job {
+            plan: plan.clone(),
+            reference: None,
+            in_full: true,
+        };
+        let shared = Arc::new(Shared {
+            scenario: scenario.clone(),
+            ground,
+        });
+        let outcome = pool::run_one(&shared, job);
+        let (problem, replay) = (crate::explore::ground::setup("none"), Replay::seed(0));
+        let story = tell(&scenario, &problem, Some((&plan, &replay)), &outcome);
+        let told = story.to_string();
+        assert!(
+            told.contains("created ConfigMap default/told-500"),
+            "{told}"
+        );
+        let lines = told.matches("operator's write 1 is answered 500").count();
+        assert_eq!(lines, 2, "what goes wrong, and when it does: {told}");
+        assert!(!told.contains("409"), "{told}");
+    }
 }

@@ -17,6 +17,8 @@ const ENTRIES_MAX: usize = 100_000;
 pub(crate) struct Pulse {
     beats: AtomicU64,
     last: Mutex<String>,
+    /// What is being asked now, on the thread of the world.
+    asked: Mutex<Option<String>>,
 }
 
 impl Pulse {
@@ -33,9 +35,18 @@ impl Pulse {
         self.beats.load(Ordering::Relaxed)
     }
 
-    /// Returns what happened last.
+    /// Asks something that may block, and says so meanwhile.
+    fn ask<T>(&self, whom: String, ask: impl FnOnce() -> T) -> T {
+        *self.asked.lock() = Some(whom);
+        let answer = ask();
+        *self.asked.lock() = None;
+        answer
+    }
+
+    /// Returns what happened last, or is being asked.
     pub(crate) fn last(&self) -> String {
-        self.last.lock().clone()
+        let asked = self.asked.lock().clone();
+        asked.unwrap_or_else(|| self.last.lock().clone())
     }
 }
 
@@ -98,6 +109,11 @@ impl Trace {
     /// Tells who watches from outside that something happens.
     pub(crate) fn beat(&self, what: impl FnOnce(&mut String)) {
         self.shared.pulse.beat(what);
+    }
+
+    /// Asks something that may block, and tells who watches from outside whom.
+    pub(crate) fn ask<T>(&self, whom: String, ask: impl FnOnce() -> T) -> T {
+        self.shared.pulse.ask(whom, ask)
     }
 
     /// Returns the digest: equal for runs in which the same happened at the same time.

@@ -2,6 +2,7 @@
 
 mod due;
 
+use crate::clock::{after, later};
 use crate::controllers::ServerController;
 use crate::explore::ground::{self, Ground, Standing};
 use crate::explore::hub::{Hub, SIGNALS_MAX, Signal};
@@ -42,7 +43,7 @@ const TASKS_END: Duration = Duration::from_secs(60);
 /// How often to look whether they have.
 const TASKS_LOOK: Duration = Duration::from_secs(1);
 /// The name of the user who takes the steps.
-const USER: &str = "user";
+pub(crate) const USER: &str = "user";
 /// Writes of a run without faults, after its last step, that count as a loop.
 const REFERENCE_WRITES: u64 = 2_000;
 
@@ -195,7 +196,7 @@ impl<'a> World<'a> {
 
     /// Lets time pass.
     async fn pass(&mut self, time: Duration) {
-        let until = Instant::now() + time;
+        let until = after(time);
         self.beside(pending::<()>(), until).await;
     }
 
@@ -227,9 +228,9 @@ impl<'a> World<'a> {
     /// Waits until nothing is written any more, and no fault goes on.
     async fn settle(&mut self) {
         let limits = &self.terms.scenario.limits;
-        let limit = Instant::now() + limits.settle;
+        let limit = after(limits.settle);
         loop {
-            let quiet_at = self.hub.ledger.lock().last() + limits.quiet;
+            let quiet_at = later(self.hub.ledger.lock().last(), limits.quiet);
             let last_due = self.due.iter().map(|(at, _)| *at + TURN).max();
             let now = Instant::now();
             if self.hub.is_stopped() || (now >= quiet_at && last_due.is_none()) {
@@ -317,12 +318,12 @@ impl<'a> World<'a> {
             self.hub.report(Problem::Orphan { object, owners });
         }
         let base = self.terms.ground.state.revision();
-        let end = Normal::of(&state.without_garbage(), base, &scenario.excuses);
+        let end = Normal::of(&state.without_garbage(), base);
         if let Some(reference) = self.terms.reference
             && scenario.converges
             && !self.hub.is_stopped()
         {
-            let differences = reference.end.differences(&end);
+            let differences = reference.end.differences(&end, &scenario.excuses);
             if !differences.is_empty() {
                 self.hub.report(Problem::Diverged { differences });
             }

@@ -8,7 +8,7 @@ use super::answers::{self, AnswerBody};
 use super::call::{Call, Sender, Verb};
 use super::read_back;
 use super::stale_read;
-use super::treatment::{Answered, Fate, Tap, Treatment, View};
+use super::treatment::{Answered, Breaks, Fate, Tap, Treatment};
 use super::watch_body::WatchBody;
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
@@ -63,24 +63,35 @@ impl Interposer {
     async fn exchange(self, request: Request<Body>) -> Answer {
         let call = Call::of(&self.sender, &request);
         if call.verb == Verb::Other {
-            return self.pass(request).await;
+            return self.pass(&call, request).await;
         }
         let treatment = self.treat(&call).await;
+        let breaks = Breaks::of(&self.taps);
         if !treatment.delay.is_zero() {
-            tokio::time::sleep(treatment.delay).await;
+            tokio::select! {
+                biased;
+                () = breaks.broken(&call) => return Err(answers::broken()),
+                () = tokio::time::sleep(treatment.delay) => {}
+            }
         }
         match treatment.fate {
             Fate::Answer(status) => return Ok(answers::response(&status)),
             Fate::Break => return Err(answers::broken()),
             Fate::Refuse => return Err(answers::refused()),
-            Fate::Never => return std::future::pending().await,
+            Fate::Never => {
+                breaks.broken(&call).await;
+                return Err(answers::broken());
+            }
             _ => {}
         }
-        let served = self.serve(&call, request, treatment.view).await;
+        let served = self.serve(&call, request, &treatment).await;
         match treatment.fate {
             Fate::AnswerAfter(status) => Ok(answers::response(&status)),
             Fate::BreakAfter => Err(answers::broken()),
-            Fate::NeverAfter => std::future::pending().await,
+            Fate::NeverAfter => {
+                breaks.broken(&call).await;
+                Err(answers::broken())
+            }
             _ => served,
         }
     }
@@ -89,7 +100,7 @@ impl Interposer {
         let mut treatment = Treatment::default();
         for tap in &*self.taps {
             let next = tap.treat(call).await;
-            treatment.delay += next.delay;
+            treatment.delay = treatment.delay.saturating_add(next.delay);
             treatment.view = treatment.view.or(next.view);
             if treatment.fate == Fate::Serve {
                 treatment.fate = next.fate;
@@ -99,8 +110,9 @@ impl Interposer {
     }
 
     /// Sends a request that is served, and tells the taps of its answer.
-    async fn serve(&self, call: &Call, request: Request<Body>, view: Option<View>) -> Answer {
-        let request = match view {
+    async fn serve(&self, call: &Call, request: Request<Body>, treatment: &Treatment) -> Answer {
+        let is_lost = treatment.fate != Fate::Serve;
+        let request = match treatment.view {
             Some(view) if call.verb.is_read() => {
                 if stale_read::is_streaming_list(call, &request) {
                     return Ok(answers::response(&answers::no_streaming_list(call)));
@@ -122,11 +134,12 @@ impl Interposer {
             Verb::List if self.taps.iter().any(|it| it.sees_lists()) => {
                 self.listed(call, response).await
             }
-            verb if verb.is_write() => self.written(call, response).await,
+            verb if verb.is_write() => self.written(call, response, is_lost).await,
             _ => {
                 let answered = Answered {
                     code: response.status().as_u16(),
                     object: None,
+                    is_lost,
                 };
                 self.tell(call, &answered).await;
                 Ok(response.map(BodyExt::boxed_unsync))
@@ -134,7 +147,12 @@ impl Interposer {
         }
     }
 
-    async fn pass(&self, request: Request<Body>) -> Answer {
+    async fn pass(&self, call: &Call, request: Request<Body>) -> Answer {
+        for tap in &*self.taps {
+            if !tap.reaches(call).await {
+                return Err(answers::refused());
+            }
+        }
         let response = self.inner.send(request).await?;
         Ok(response.map(BodyExt::boxed_unsync))
     }
@@ -145,7 +163,12 @@ impl Interposer {
         }
     }
 
-    async fn written(&self, call: &Call, response: Response<ResponseBody>) -> Answer {
+    async fn written(
+        &self,
+        call: &Call,
+        response: Response<ResponseBody>,
+        is_lost: bool,
+    ) -> Answer {
         let encoding = encoding_of(&response);
         let (parts, body) = response.into_parts();
         let bytes = body.bytes(ANSWER_BYTES_MAX).await?;
@@ -156,6 +179,7 @@ impl Interposer {
             } else {
                 None
             },
+            is_lost,
         };
         self.tell(call, &answered).await;
         Ok(Response::from_parts(parts, answers::whole(bytes)))

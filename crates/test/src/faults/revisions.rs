@@ -1,7 +1,7 @@
 //! `Revisions`: the current revision of a store, to be waited for.
 
 use kubist::storage::memory::MemoryKv;
-use kubist::storage::{KeyRange, KvWatch as _, WatchRangeRequest};
+use kubist::storage::{KeyRange, KvWatch as _, Revision, WatchRangeRequest};
 use tokio::sync::watch;
 
 /// Follows the revision of a store.
@@ -17,9 +17,12 @@ impl Revisions {
         Self { kv, reached }
     }
 
-    /// Returns the current revision.
-    pub(crate) fn current(&self) -> u64 {
-        self.kv.stats().revision.0
+    /// Returns the revision this many before the current one, or the oldest that can be read: a
+    /// store that began with a snapshot file has no earlier ones.
+    pub(crate) fn before(&self, revisions: u64) -> u64 {
+        let stats = self.kv.stats();
+        let oldest = stats.compacted.max(Revision::EMPTY_STORE).0;
+        stats.revision.0.saturating_sub(revisions).max(oldest)
     }
 
     /// Waits until the store has reached this revision.
@@ -31,8 +34,8 @@ impl Revisions {
 
     /// Tells those who wait. Runs until the store is closed.
     pub(crate) async fn run(self) {
-        let next = self.current() + 1;
-        let request = WatchRangeRequest::new(KeyRange::all()).from(kubist::storage::Revision(next));
+        let next = self.kv.stats().revision.0 + 1;
+        let request = WatchRangeRequest::new(KeyRange::all()).from(Revision(next));
         let Ok(mut watch) = self.kv.watch(request).await else {
             return;
         };

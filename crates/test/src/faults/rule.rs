@@ -2,6 +2,7 @@
 
 use super::effect::Effect;
 use super::requests::Requests;
+use crate::clock::after;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +41,7 @@ struct Shared {
 
 impl Rule {
     pub(crate) fn new(requests: Requests, effect: Effect, bounds: Bounds) -> Self {
-        let until = bounds.lasting.map(|it| Instant::now() + it);
+        let until = bounds.lasting.map(after);
         let shared = Shared {
             requests,
             effect,

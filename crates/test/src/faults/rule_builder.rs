@@ -76,7 +76,8 @@ impl<'a> RuleBuilder<'a> {
         self.add(Effect::BreakAfter)
     }
 
-    /// Requests are not done, and never answered.
+    /// Requests are not done, and never answered: they wait until the connection breaks, as by
+    /// [`Faults::restart_server`].
     pub fn hang(self) -> Rule {
         self.add(Effect::Hang)
     }
@@ -108,8 +109,9 @@ impl<'a> RuleBuilder<'a> {
         self.add(Effect::DropBookmarks)
     }
 
-    /// Lists and watches are behind by this many revisions, as of an API server whose cache is.
-    /// Reads of single objects are current, as upstream's.
+    /// Lists and watches are behind by this many revisions, as of an API server whose cache is, but
+    /// not before the oldest revision that the server knows: one that began with a snapshot file
+    /// knows none before it. Reads of single objects are current, as upstream's.
     pub fn lag(self, revisions: u64) -> Rule {
         let gets = false;
         self.add(Effect::LagBy { revisions, gets })

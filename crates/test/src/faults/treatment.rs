@@ -5,8 +5,11 @@
 
 use super::call::Call;
 use futures_core::future::BoxFuture;
+use futures_util::FutureExt as _;
+use futures_util::future::{pending, ready, select_all};
 use kubist::apimachinery::{ObjectName, Status, Str};
 use kubist::codec::watch_stream::EventKind;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +60,8 @@ pub(crate) struct Answered {
     pub(crate) code: u16,
     /// The name and the resource version of the object in the answer to a write, if it has one.
     pub(crate) object: Option<(ObjectName, u64)>,
+    /// The client does not get it: it gets another one, or none.
+    pub(crate) is_lost: bool,
 }
 
 /// One event of a watch.
@@ -87,16 +92,27 @@ pub(crate) trait Tap: Send + Sync + 'static {
     /// Decides about a request before it is served.
     fn treat<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Treatment>;
 
+    /// Waits until a request that no rule is about, such as discovery, can leave its client, and
+    /// returns whether it reaches the server. Default: it does, at once.
+    fn reaches<'a>(&'a self, _call: &'a Call) -> BoxFuture<'a, bool> {
+        ready(true).boxed()
+    }
+
     /// Learns of an answer before its client does; the answer waits for the future.
     fn answered<'a>(&'a self, call: &'a Call, answered: &'a Answered) -> BoxFuture<'a, ()>;
 
     /// Decides about an event of a watch before it is delivered.
     fn deliver<'a>(&'a self, watch: &'a Call, arrival: &'a Arrival) -> BoxFuture<'a, Delivery>;
 
-    /// Returns a token that is cancelled when a watch that is opened now has to break, though
-    /// nothing arrives. Default: none.
+    /// Returns a token that is cancelled when a connection that is there now has to break, whatever
+    /// it waits for. Default: none.
     fn breaks(&self) -> Option<CancellationToken> {
         None
+    }
+
+    /// Waits until the client may learn that its connection has broken. Default: at once.
+    fn broken<'a>(&'a self, _call: &'a Call) -> BoxFuture<'a, ()> {
+        ready(()).boxed()
     }
 
     /// Reports whether lists are to be shown to [`listed`](Self::listed).
@@ -106,4 +122,30 @@ pub(crate) trait Tap: Send + Sync + 'static {
 
     /// Learns what a list showed: names and resource versions, and the version of the list.
     fn listed(&self, _call: &Call, _items: &[(ObjectName, u64)], _version: &Str) {}
+}
+
+/// The taps of a connection that is there now, and what breaks it.
+pub(super) struct Breaks {
+    taps: Arc<[Arc<dyn Tap>]>,
+    tokens: Vec<CancellationToken>,
+}
+
+impl Breaks {
+    pub(super) fn of(taps: &Arc<[Arc<dyn Tap>]>) -> Self {
+        Self {
+            tokens: taps.iter().filter_map(|it| it.breaks()).collect(),
+            taps: Arc::clone(taps),
+        }
+    }
+
+    /// Completes when the connection has broken and the client may learn of it.
+    ///
+    /// Cancel safe.
+    pub(super) async fn broken(&self, call: &Call) {
+        let tokens = self.tokens.iter().map(|it| it.cancelled().boxed());
+        let _which = select_all(tokens.chain([pending().boxed()])).await;
+        for tap in &*self.taps {
+            tap.broken(call).await;
+        }
+    }
 }

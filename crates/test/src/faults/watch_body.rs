@@ -4,17 +4,15 @@ use super::answers::{self, AnswerBody};
 use super::call::Call;
 use super::interposer::error_frame;
 use super::read_back;
-use super::treatment::{Arrival, Delivery, Tap};
+use super::treatment::{Arrival, Breaks, Delivery, Tap};
 use bytes::Bytes;
-use futures_util::future::{pending, select_all};
-use futures_util::{FutureExt as _, stream};
+use futures_util::stream;
 use http_body::Frame as BodyFrame;
 use http_body_util::{BodyExt as _, StreamBody};
 use kubist::apimachinery::wire::Encoding;
 use kubist::codec::watch_stream::{EventKind, Frame, FrameObject, WatchStream, encode_frame};
 use kubist::transport::{ResponseBody, TransportError};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// The annotation of the bookmark after the initial events.
 const INITIAL_EVENTS_END: &[u8] = b"k8s.io/initial-events-end";
@@ -27,8 +25,7 @@ pub(super) struct WatchBody {
     encoding: Encoding,
     events: WatchStream,
     ended: bool,
-    /// Of the taps that may break it.
-    breaks: Vec<CancellationToken>,
+    breaks: Breaks,
 }
 
 impl WatchBody {
@@ -38,9 +35,8 @@ impl WatchBody {
         body: ResponseBody,
         encoding: Encoding,
     ) -> Self {
-        let breaks = taps.iter().filter_map(|it| it.breaks()).collect();
         Self {
-            breaks,
+            breaks: Breaks::of(&taps),
             call,
             taps,
             body,
@@ -66,19 +62,21 @@ impl WatchBody {
                 self.ended = true;
                 return Some(Err(answers::broken()));
             };
-            let (delivery, bytes) = match frame {
-                Some(frame) => {
-                    let bytes = encoded(&frame);
-                    (decide(&self.taps, &self.call, &frame).await, bytes)
-                }
-                None => match self.fill().await {
+            let Some(frame) = frame else {
+                match self.fill().await {
                     Filled::More => continue,
                     Filled::End => return None,
                     Filled::Failed(error) => return Some(Err(error)),
-                },
+                }
+            };
+            // An event that is held does not hold the connection.
+            let delivery = tokio::select! {
+                biased;
+                () = self.breaks.broken(&self.call) => Delivery::Cut,
+                delivery = decide(&self.taps, &self.call, &frame) => delivery,
             };
             match delivery {
-                Delivery::Deliver => return Some(Ok(bytes)),
+                Delivery::Deliver => return Some(Ok(encoded(&frame))),
                 Delivery::Skip => {}
                 Delivery::End(status) => {
                     self.ended = true;
@@ -95,11 +93,9 @@ impl WatchBody {
 
     /// Reads more of the body, unless the watch has to break before.
     async fn fill(&mut self) -> Filled {
-        let breaks = self.breaks.iter().map(|it| it.cancelled().boxed());
-        let breaks = select_all(breaks.chain([pending().boxed()]));
         let chunk = tokio::select! {
             biased;
-            _ = breaks => {
+            () = self.breaks.broken(&self.call) => {
                 self.ended = true;
                 return Filled::Failed(answers::broken());
             }

@@ -35,11 +35,13 @@ pub(crate) enum What {
         revision: u64,
         is_deleted: bool,
     },
-    /// A client got an answer that is no success.
+    /// The server gave an answer that is no success.
     Refused {
         client: Str,
         call: String,
         code: u16,
+        /// The client did not get it, but another answer or none.
+        is_lost: bool,
     },
     /// Something is wrong.
     Broke(String),

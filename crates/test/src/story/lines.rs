@@ -39,8 +39,14 @@ impl Teller {
             What::Step(name) => format!("the user: {name}"),
             What::Fault(text) | What::FaultAfterWrite { text, .. } => format!("FAULT: {text}"),
             What::Controller(text) => text.clone(),
-            What::Refused { client, call, code } => {
-                format!("{client}: {call} was answered {code}")
+            What::Refused {
+                client,
+                call,
+                code,
+                is_lost,
+            } => {
+                let lost = ["", ", which it did not get"][usize::from(*is_lost)];
+                format!("{client}: {call} was answered {code}{lost}")
             }
             What::Saw {
                 client,

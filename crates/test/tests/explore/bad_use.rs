@@ -220,6 +220,24 @@ fn an_invariant_that_panics_is_found() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it is the bad use")]
+fn an_invariant_that_blocks_is_named() {
+    let scenario = Scenario::new("slow invariant")
+        .step("something is created", create)
+        .invariant("it is fast", |_| Ok(()))
+        .invariant("it waits", |_| {
+            std::thread::sleep(Duration::from_secs(6));
+            Ok(())
+        })
+        .limits(limits());
+    let problem = problem_of(&explore(0..3, &scenario), "instead of std::thread::sleep");
+    let Problem::Blocked { last } = problem else {
+        panic!("{problem}");
+    };
+    assert_eq!(last, "the invariant \"it waits\" is asked");
+}
+
+#[test]
 fn a_step_that_fails_or_never_ends_is_named() {
     let fails = Scenario::new("failing step").step("an error", |_| async { Err::<(), _>("no") });
     let problem = problem_of(&explore(0..3, &fails), "\"an error\" failed: no");

@@ -2,11 +2,12 @@
 
 use kubist::api::core::v1::ConfigMap;
 use kubist::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Subject};
-use kubist::apimachinery::Str;
+use kubist::apimachinery::{ListOptions, Str};
 use kubist::client::{Api, ApiError, Client};
 use kubist_test::Login;
-use kubist_test::explore::{Exploration, Limits, Scenario, explore, replay};
+use kubist_test::explore::{Exploration, Limits, Mistake, Problem, Scenario, explore, replay};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 async fn create(client: Client) -> Result<ConfigMap, ApiError> {
     let mut map = ConfigMap::default();
@@ -69,30 +70,85 @@ fn message(explored: &Exploration) -> String {
 #[test]
 fn a_scenario_with_a_mistake_is_refused() {
     let explored = explore(0..5, &scenario().excuse("ConfigMap", "data.x"));
-    let expected = "the world cannot be set up: the pointer of the excuse of ConfigMap data.x does \
+    let expected = "the scenario has a mistake: the pointer of the excuse of ConfigMap data.x does \
                     not begin with /, as JSON pointers do";
     assert_eq!(message(&explored), expected);
     let nobody = Login::service_account("default", "labeler");
     let explored = explore(0..5, &scenario().acts_as("labeller", &nobody));
-    let expected = "the world cannot be set up: acts_as names the controller \"labeller\", and there \
-                    is labeler";
+    let expected = "the scenario has a mistake: acts_as names the controller \"labeller\", and \
+                    there is labeler";
     assert_eq!(message(&explored), expected);
 }
 
 #[test]
-fn an_excuse_that_nothing_needs_is_named() {
-    let scenario = scenario()
-        .excuse("ConfigMap", "/metadata/labels/seen")
-        .excuse("ConfigMap", "/metadata/labels/sene");
-    let explored = explore(0..5, &scenario);
+fn controllers_with_a_name_that_is_taken_are_refused() {
+    let twice = scenario().controller("labeler", crate::labeler::run);
+    let explored = explore(0..5, &twice);
+    let name = "labeler".to_owned();
+    let problem = explored.failure().map(|it| it.problem.clone());
+    assert_eq!(problem, Some(Problem::Mistake(Mistake::SameName { name })));
+    let told = "the scenario has a mistake: two controllers are called \"labeler\": each needs a \
+                name of its own";
+    assert_eq!(message(&explored), told);
+    let user = scenario().controller("user", crate::labeler::run);
+    let told = "the scenario has a mistake: a controller is called \"user\", as who takes the \
+                steps: it needs another name";
+    assert_eq!(message(&explore(0..5, &user)), told);
+}
+
+/// Notes a number in each map, which is another one in each world.
+async fn number(client: Client, stop: CancellationToken) -> Result<(), ApiError> {
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
+    while !stop.is_cancelled() {
+        for map in maps.list(&ListOptions::default()).await?.items {
+            let note = |map: &mut ConfigMap| {
+                let data = &mut map.data;
+                data.insert("kept".into(), "1".into());
+                let number = || client.ambient().number().to_string().into();
+                data.entry("number".into()).or_insert_with(number);
+            };
+            maps.edit(&map.metadata.name, note).await?;
+        }
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(Duration::from_secs(5)) => {}
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_excuse_without_a_difference_that_needs_it_is_named() {
+    let scenario = Scenario::new("numbers")
+        .controller("numbers", number)
+        .step("a map is created", create)
+        .excuse("ConfigMap", "/data/number")
+        .excuse("ConfigMap", "/data/kept") // it is there, and the same in each world
+        .excuse("ConfigMap", "/data/nubmer");
+    let explored = explore(1..6, &scenario);
     explored.assert_good();
-    let unused = ["the excuse of ConfigMap /metadata/labels/sene"];
+    let unused = ["kept", "nubmer"].map(|it| format!("the excuse of ConfigMap /data/{it}"));
     assert_eq!(explored.unused_excuses(), unused);
     let text = explored.to_string();
-    assert!(
-        text.ends_with("/metadata/labels/sene excused nothing"),
-        "{text}"
-    );
+    assert!(text.ends_with("/data/nubmer excused nothing"), "{text}");
+}
+
+#[test]
+fn no_bound_of_a_world_is_too_large() {
+    let limits = Limits {
+        settle: Duration::MAX,
+        stop: Duration::MAX,
+        blocked: Duration::MAX,
+        world: Duration::MAX,
+        writes: Some(u64::MAX),
+        requests: u64::MAX,
+        restarts: u32::MAX,
+        shrink: usize::MAX,
+        ..Limits::default()
+    };
+    let scenario = scenario().limits(limits).threads(usize::MAX);
+    explore(0..3, &scenario).assert_good();
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Faults of a test server, as its clients see them.
 
 use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::{ListOptions, ObjectName, Status, StrOption as _};
-use kubist::cache::Lister;
+use kubist::cache::{Lister, WatchItem};
 use kubist::client::{Api, ApiError, Client, Patch};
 use kubist::informers::SharedInformerFactory;
-use kubist_test::faults::{Failure, Requests, Verb};
-use kubist_test::{Login, TestServer};
+use kubist_test::faults::{Failure, Requests, Rule, Verb};
+use kubist_test::{Login, Snapshot, TestServer};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -30,6 +31,14 @@ fn program(server: &TestServer, name: &str) -> kubist_test::Result<Client> {
 async fn set(api: &Api<ConfigMap>, name: &str, value: &str) -> Result<ConfigMap, ApiError> {
     let patch = Patch::Merge(json!({"data": {"value": value}}));
     api.patch(name, &patch).await
+}
+
+/// Options of a watch from a version on.
+fn since(version: &str) -> ListOptions {
+    ListOptions {
+        resource_version: version.into(),
+        ..ListOptions::default()
+    }
 }
 
 /// Reports whether an error is the expected one.
@@ -307,8 +316,143 @@ async fn a_restart_of_the_server_breaks_watches_and_refuses_connections() -> kub
     assert!(timeout(SOON, broke).await.unwrap_or(false));
     let error = set(&api, "a", "1").await.expect_err("nothing listens");
     assert!(error.status().is_none(), "{error}");
+    let error = server.client().server_version().await;
+    error.expect_err("nothing listens for discovery, either");
     sleep(Duration::from_secs(5)).await;
     set(&api, "a", "1").await?;
+    Ok(())
+}
+
+/// A watch of config maps.
+type Watch = BoxStream<'static, Result<WatchItem<ConfigMap>, ApiError>>;
+
+/// Reports whether a watch breaks soon, whatever it delivers before.
+async fn breaks_soon(watch: &mut Watch) -> bool {
+    let broke = async {
+        while let Some(item) = watch.next().await {
+            if item.is_err() {
+                return true;
+            }
+        }
+        false
+    };
+    timeout(SOON, broke).await.unwrap_or(false)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_of_the_server_breaks_watches_that_are_held_or_behind() -> kubist_test::Result {
+    let server = TestServer::builder().controllers([]).start().await?;
+    let api = maps(server.client());
+    api.create(&map("a")).await?;
+    let faults = server.faults();
+    let down = Duration::from_secs(5);
+    let watches = || faults.on(Requests::verb(Verb::Watch));
+    for rule in [
+        &|| watches().hold_watches(),
+        &|| watches().lag(100),
+        &|| watches().stand_still_at(1),
+    ] as [&dyn Fn() -> Rule; 3]
+    {
+        let version = server.revision().to_string();
+        let mut watch = api.watch(&since(&version)).await?;
+        let rule = rule();
+        set(&api, "a", &version).await?;
+        assert!(timeout(SOON, watch.next()).await.is_err(), "{rule} now");
+        assert_eq!(rule.acted(), 1, "{rule}");
+        faults.restart_server(down);
+        assert!(breaks_soon(&mut watch).await, "{rule}");
+        rule.lift();
+        sleep(down).await;
+        // Nothing is lost.
+        let mut watch = api.watch(&since(&version)).await?;
+        assert!(timeout(SOON, watch.next()).await.is_ok(), "{rule}");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_of_the_server_breaks_requests_that_wait() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let (api, faults) = (maps(server.client()), server.faults());
+    let hour = Duration::from_secs(3600);
+    let a = map("a");
+    for hangs in [true, false] {
+        let rule = faults.on(creates()).once();
+        let rule = if hangs { rule.hang() } else { rule.delay(hour) };
+        let begin = Instant::now();
+        let (created, ()) = tokio::join!(api.create(&a), async {
+            sleep(SOON).await;
+            faults.restart_server(SOON);
+        });
+        let error = created.expect_err("its connection broke");
+        assert!(error.status().is_none(), "{error}");
+        assert!(begin.elapsed() < hour, "{rule}");
+        sleep(SOON).await;
+    }
+    assert!(api.get_opt("a").await?.is_none());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_client_learns_of_a_restart_when_it_goes_on() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let api = maps(program(&server, "one")?);
+    let mut watch = api.watch(&ListOptions::default()).await?;
+    let pause = server.faults().pause("one");
+    server.faults().restart_server(SOON);
+    assert!(timeout(10 * SOON, watch.next()).await.is_err(), "it waits");
+    drop(pause);
+    assert!(breaks_soon(&mut watch).await);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_must_act_is_reported_after_clear() -> kubist_test::Result {
+    let server = TestServer::start().await?;
+    let faults = server.faults();
+    let acts = faults.on(creates()).once().must_act();
+    let acts = acts.delay(Duration::from_secs(1));
+    let misses = faults.on(creates().by("nobody")).must_act();
+    drop(misses.fail(Failure::Conflict));
+    maps(server.client()).create(&map("a")).await?;
+    assert_eq!(acts.acted(), 1);
+    faults.clear();
+    // It is over, so it will never act.
+    let nobody = maps(program(&server, "nobody")?);
+    nobody.create(&map("b")).await?;
+    let error = faults.check().expect_err("one has not acted");
+    let told = "1 rules never acted: create configmaps by nobody is answered 409";
+    assert_eq!(error.to_string(), told);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_began_with_a_file_lags_to_its_beginning() -> kubist_test::Result {
+    let folder = tempfile::tempdir().expect("there is a place for it");
+    let file = folder.path().join("state.backup");
+    let server = TestServer::builder().controllers([]).start().await?;
+    maps(server.client()).create(&map("a")).await?;
+    server.snapshot().write(&file).await?;
+    let quiet = TestServer::builder().controllers([]);
+    let server = Snapshot::read(&file, quiet)?.start().await?;
+    let begin = server.revision();
+    let api = maps(server.client());
+    set(&api, "a", "1").await?;
+    for revisions in [3, u64::MAX] {
+        let reads = Requests::reads().by("cache");
+        let rule = server.faults().on(reads).lag_with_gets(revisions);
+        let behind = maps(program(&server, "cache")?);
+        let list = behind.list(&ListOptions::default()).await?;
+        assert_eq!(list.metadata.resource_version, begin.to_string());
+        assert_eq!(behind.get("a").await?.data.len(), 0);
+        let (factory, lister) = cache(program(&server, "cache")?);
+        sleep(SOON).await;
+        assert_eq!(shown(&lister, "a").as_deref(), Some(""), "{revisions}");
+        rule.lift();
+        sleep(SOON).await;
+        assert_eq!(shown(&lister, "a").as_deref(), Some("1"), "{revisions}");
+        factory.shutdown().await;
+    }
     Ok(())
 }
 
@@ -319,6 +463,8 @@ async fn a_client_that_is_paused_waits() -> kubist_test::Result {
     let pause = server.faults().pause("one");
     let minute = Duration::from_secs(60);
     assert!(timeout(minute, api.create(&map("a"))).await.is_err());
+    let one = program(&server, "one")?;
+    assert!(timeout(minute, one.server_version()).await.is_err());
     maps(program(&server, "other")?).create(&map("b")).await?;
     drop(pause);
     api.create(&map("a")).await?;

@@ -1,6 +1,8 @@
-//! A first test of a controller.
+//! A first test of a controller, and a first exploration.
 
+mod explored;
 mod labeler;
+mod passwords;
 
 use kubist::api::core::v1::ConfigMap;
 use kubist::apimachinery::StrOption as _;

@@ -113,6 +113,11 @@ async fn what_is_compacted_or_to_come_is_an_error() -> kubist_test::Result {
         }
         other => panic!("{other:?}"),
     }
+    let error = server.at(0).expect_err("no state has this revision");
+    assert!(matches!(error, TestError::NoRevision { .. }), "{error}");
+    let told = format!("there is no revision 0: those from 1 to {newest} can be read");
+    assert_eq!(error.to_string(), told);
+    assert!(matches!(server.at(u64::MAX), Err(TestError::Future { .. })));
     server
         .store()
         .compact(Revision(newest))

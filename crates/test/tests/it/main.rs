@@ -3,6 +3,7 @@
 mod assertions;
 mod bad_use;
 mod controllers;
+mod extremes;
 mod fixtures;
 mod forks;
 mod journal;
