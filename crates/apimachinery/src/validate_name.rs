@@ -1,7 +1,9 @@
 //! Validation of names, labels and other short texts, with upstream's messages.
 //!
-//! Every function returns the messages of the rules that `value` violates, none if it is valid;
-//! callers make [`FieldError`](crate::FieldError)s of them. Lengths are in bytes.
+//! Every function but [`domain_prefixed_path`] returns the messages of the rules that `value`
+//! violates, none if it is valid; callers make [`FieldError`]s of them. Lengths are in bytes.
+
+use crate::{FieldError, FieldPath};
 
 /// The length limit of DNS labels, label values and the name part of label keys.
 pub const LABEL_LENGTH_MAX: usize = 63;
@@ -66,6 +68,30 @@ pub fn wildcard_dns1123_subdomain(value: &str) -> Vec<String> {
         ));
     }
     messages
+}
+
+/// Returns the errors of a value that has to be a domain, a slash, and what may be in the path of a
+/// URL, such as `acme.io/foo`.
+pub fn domain_prefixed_path(value: &str, path: &FieldPath) -> Vec<FieldError> {
+    const FORM: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
+    if value.is_empty() {
+        return vec![FieldError::required(path, "")];
+    }
+    let (domain, rest) = value.split_once('/').unwrap_or_default();
+    if domain.is_empty() || rest.is_empty() {
+        let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+        return vec![FieldError::invalid(path, value, detail)];
+    }
+    let problems = dns1123_subdomain(domain).into_iter();
+    let mut errors: Vec<_> = problems
+        .map(|why| FieldError::invalid(path, domain, why))
+        .collect();
+    let is_fine = |it: u8| it.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&it);
+    if !rest.bytes().all(is_fine) {
+        let detail = format!("Invalid path (regex used for validation is '{FORM}')");
+        errors.push(FieldError::invalid(path, rest, detail));
+    }
+    errors
 }
 
 /// Validates a name, or a DNS subdomain, a slash and a name: label and annotation keys, finalizers.

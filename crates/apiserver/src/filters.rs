@@ -8,6 +8,7 @@ pub(crate) mod connection_info;
 pub(crate) mod flow_control;
 pub(crate) mod host;
 pub(crate) mod impersonation;
+pub(crate) mod impersonation_mode;
 pub(crate) mod in_flight;
 pub(crate) mod incoming_request;
 pub(crate) mod observed_call;

@@ -33,6 +33,9 @@ pub struct Event {
     /// Whom the user impersonates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub impersonated_user: Option<UserInfo>,
+    /// What permitted that.
+    #[serde(skip_serializing_if = "AuthenticationMetadata::is_empty")]
+    pub authentication_metadata: AuthenticationMetadata,
     /// Where the request came from.
     #[serde(rename = "sourceIPs", skip_serializing_if = "Vec::is_empty")]
     pub source_ips: Vec<String>,
@@ -86,6 +89,23 @@ impl From<&User> for UserInfo {
             groups: user.groups.clone(),
             extra: user.extra.clone(),
         }
+    }
+}
+
+/// How a request was authenticated, in events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::exhaustive_structs, reason = "servers fill it in")]
+pub struct AuthenticationMetadata {
+    /// The constrained verb that permitted the impersonation, such as `impersonate:user-info`;
+    /// empty for `impersonate`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub impersonation_constraint: String,
+}
+
+impl AuthenticationMetadata {
+    fn is_empty(&self) -> bool {
+        self.impersonation_constraint.is_empty()
     }
 }
 

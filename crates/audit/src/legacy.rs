@@ -23,7 +23,8 @@ impl Event {
     /// #     audit_id: "a".to_owned(), stage: Stage::RequestReceived,
     /// #     request_uri: "/version".to_owned(), verb: "get".to_owned(),
     /// #     user: UserInfo { username: "eve".into(), ..UserInfo::default() },
-    /// #     impersonated_user: None, source_ips: Vec::new(), user_agent: String::new(),
+    /// #     impersonated_user: None, authentication_metadata: Default::default(),
+    /// #     source_ips: Vec::new(), user_agent: String::new(),
     /// #     object_ref: None, response_status: None, request_object: None,
     /// #     response_object: None, request_received_timestamp: Default::default(),
     /// #     stage_timestamp: Default::default(), annotations: Default::default(),
@@ -86,7 +87,7 @@ fn trimmed(time: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{ObjectReference, UserInfo};
+    use crate::event::{AuthenticationMetadata, ObjectReference, UserInfo};
     use crate::level::{Level, Stage};
     use kubist_apimachinery::MicroTime;
     use std::collections::BTreeMap;
@@ -103,6 +104,7 @@ mod tests {
             verb: "list".to_owned(),
             user: UserInfo::default(),
             impersonated_user: None,
+            authentication_metadata: AuthenticationMetadata::default(),
             source_ips: Vec::new(),
             user_agent: "curl".to_owned(),
             object_ref: None,

@@ -13,7 +13,7 @@ mod legacy;
 mod level;
 mod policy;
 
-pub use event::{Event, ObjectReference, UserInfo};
+pub use event::{AuthenticationMetadata, Event, ObjectReference, UserInfo};
 pub use event_list::event_list;
 pub use level::{Level, Stage};
 pub use policy::{Policy, PolicyError, Treatment};

@@ -7,7 +7,9 @@ use crate::audit::queue::Pending;
 use bytes::Bytes;
 use kubist_apimachinery::wire::Wire as _;
 use kubist_apimachinery::{MicroTime, Status, Str};
-use kubist_audit::{Event, Level, ObjectReference, Stage, Treatment, UserInfo};
+use kubist_audit::{
+    AuthenticationMetadata, Event, Level, ObjectReference, Stage, Treatment, UserInfo,
+};
 use kubist_authorization::{Action, Attributes, Decision, User};
 use kubist_codec::Format;
 use kubist_registry::WallClock;
@@ -112,9 +114,13 @@ impl AuditedCall {
         Err(NotStored)
     }
 
-    /// The user impersonates another.
-    pub(crate) fn impersonates(&self, user: &User) {
-        self.state.lock().event.impersonated_user = Some(UserInfo::from(user));
+    /// The user impersonates another, which this constrained verb permitted, if one did.
+    pub(crate) fn impersonates(&self, user: &User, constraint: &str) {
+        let event = &mut self.state.lock().event;
+        event.impersonated_user = Some(UserInfo::from(user));
+        event.authentication_metadata = AuthenticationMetadata {
+            impersonation_constraint: constraint.to_owned(),
+        };
     }
 
     /// The authorizer has decided.
@@ -263,6 +269,7 @@ fn first_event(request: &Attributes<'_>, head: Head<'_>, level: Level) -> Event 
         verb: request.verb.to_owned(),
         user: UserInfo::from(request.user),
         impersonated_user: None,
+        authentication_metadata: AuthenticationMetadata::default(),
         source_ips: head.source.into_iter().collect(),
         user_agent: head.user_agent.to_owned(),
         object_ref: reference(request),

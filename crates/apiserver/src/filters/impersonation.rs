@@ -1,19 +1,19 @@
 //! Impersonation: requests on behalf of another user.
 //!
-//! As upstream, who asks for it needs the verb `impersonate` on the user (or service account), on
-//! each group, on the uid, and on each extra value. A server that allows everything without asking
-//! refuses it: handling such a request would report permissions that the impersonated user may not
-//! have.
+//! Who asks for it needs to be allowed to act as that user in one of the
+//! [modes](crate::filters::impersonation_mode), of which the last is the verb `impersonate` of old.
+//! A server that allows everything without asking refuses it: handling such a request would report
+//! permissions that the impersonated user may not have.
 
 use crate::authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP,
 };
-use crate::authentication::service_accounts;
-use crate::authorization::authorizer::{Authorization, forbidden};
+use crate::authorization::authorizer::Authorization;
+use crate::filters::impersonation_mode::{self, Acting};
 use http::HeaderMap;
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{Status, Str};
-use kubist_authorization::{Action, Attributes, Decision, ResourceAction};
+use kubist_authorization::Attributes;
 use kubist_registry::User;
 use percent_encoding::percent_decode_str;
 
@@ -25,42 +25,51 @@ const GROUP: &str = "impersonate-group";
 const UID: &str = "impersonate-uid";
 /// Prefix of the headers with the extra fields to impersonate.
 const EXTRA: &str = "impersonate-extra-";
-/// The group of uids and extra fields.
-const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// Why a server that allows everything refuses it.
-const UNSUPPORTED: &str = "this server obeys no roles, and so does not support impersonation";
+/// Whom a request is handled as.
+#[derive(Debug)]
+pub(crate) struct Impersonated {
+    /// The user.
+    pub(crate) user: User,
+    /// What permitted it, as the audit log has it: empty for the verb of old.
+    pub(crate) constraint: &'static str,
+}
 
-/// Returns the user that a request is handled as: its sender, or whom it asks to be.
+/// Returns whom a request asks to be handled as; `None` if it is handled as its sender's. `asked`
+/// is the request, by its sender.
 ///
 /// # Errors
 /// 403 in upstream's words for a sender without permission; 400 if it names no user, as upstream.
 pub(crate) async fn impersonated(
     headers: &HeaderMap,
-    sender: User,
+    asked: Attributes<'_>,
     authorization: &Authorization,
-) -> Result<User, Status> {
+) -> Result<Option<Impersonated>, Status> {
     let asks = |name: &str| matches!(name, USER | GROUP | UID) || name.starts_with(EXTRA);
     if !headers.keys().any(|name| asks(name.as_str())) {
-        return Ok(sender);
+        return Ok(None);
     }
     let mut wanted = wanted(headers);
     if wanted.name.is_empty() {
         // An empty header of the user or the uid alone asks for nothing.
         if wanted == User::default() {
-            return Ok(sender);
+            return Ok(None);
         }
         let shown = shown(&wanted);
         let message = format!("requested {shown} without impersonating a user name");
         return Err(Status::bad_request(message));
     }
     if authorization.allows_all() {
-        let attributes = impersonation(&sender, user_part(&wanted.name));
-        return Err(forbidden(attributes, UNSUPPORTED));
+        return Err(impersonation_mode::unsupported(asked.user, &wanted.name));
     }
-    check(&sender, &wanted, authorization).await?;
-    add_groups(&mut wanted);
-    Ok(wanted)
+    let Acting { groups, constraint } =
+        impersonation_mode::authorize(authorization, asked, &wanted).await?;
+    wanted.groups = groups;
+    add_group(&mut wanted);
+    Ok(Some(Impersonated {
+        user: wanted,
+        constraint,
+    }))
 }
 
 /// Reads whom a request asks to be.
@@ -111,82 +120,16 @@ fn shown(user: &User) -> String {
     )
 }
 
-/// Authorizes each part.
-async fn check(sender: &User, wanted: &User, authorization: &Authorization) -> Result<(), Status> {
-    let mut parts = vec![user_part(&wanted.name)];
-    parts.extend(
-        wanted
-            .groups
-            .iter()
-            .map(|name| part("", "groups", "", name)),
-    );
-    for (key, values) in &wanted.extra {
-        let of_key = |value| part(AUTHENTICATION, "userextras", key, value);
-        parts.extend(values.iter().map(|value| of_key(value)));
-    }
-    if !wanted.uid.is_empty() {
-        parts.push(part(AUTHENTICATION, "uids", "", &wanted.uid));
-    }
-    for part in parts {
-        let attributes = impersonation(sender, part);
-        match authorization.decide(attributes).await {
-            Decision::Allow(_) => {}
-            refused => return Err(forbidden(attributes, refused.reason())),
-        }
-    }
-    Ok(())
-}
-
-fn impersonation<'a>(sender: &'a User, part: ResourceAction<'a>) -> Attributes<'a> {
-    Attributes {
-        user: sender,
-        verb: "impersonate",
-        action: Action::Resource(part),
-    }
-}
-
-/// A service account is an object of its namespace.
-fn user_part(name: &str) -> ResourceAction<'_> {
-    match service_accounts::split(name) {
-        Some((namespace, account)) => ResourceAction {
-            namespace,
-            ..part("", "serviceaccounts", "", account)
-        },
-        None => part("", "users", "", name),
-    }
-}
-
-fn part<'a>(
-    group: &'a str,
-    resource: &'a str,
-    subresource: &'a str,
-    name: &'a str,
-) -> ResourceAction<'a> {
-    ResourceAction {
-        group,
-        version: "v1",
-        resource,
-        subresource,
-        name,
-        ..ResourceAction::default()
-    }
-}
-
-/// Adds the groups that such a user has without being asked for: those of a service account if no
-/// groups are named, and that of everybody who is authenticated.
-fn add_groups(user: &mut User) {
-    if user.groups.is_empty()
-        && let Some((namespace, _)) = service_accounts::split(&user.name)
-    {
-        user.groups.extend(service_accounts::groups(namespace));
-    }
+/// Adds the group of everybody who is authenticated, or of nobody.
+fn add_group(user: &mut User) {
     let group = if *user.name == *ANONYMOUS_USER {
         UNAUTHENTICATED_GROUP
+    } else if user.is_in(UNAUTHENTICATED_GROUP) {
+        return;
     } else {
         AUTHENTICATED_GROUP
     };
-    let has_either = user.is_in(AUTHENTICATED_GROUP) || user.is_in(UNAUTHENTICATED_GROUP);
-    if !has_either {
+    if !user.is_in(group) {
         user.groups.push(group.into());
     }
 }
@@ -195,18 +138,20 @@ fn add_groups(user: &mut User) {
 mod tests {
     use super::*;
     use http::{HeaderName, HeaderValue};
-    use kubist_authorization::{Authorizer, BoxFuture};
+    use kubist_authorization::{Action, Authorizer, BoxFuture, Decision, ResourceAction};
     use parking_lot::Mutex;
     use std::sync::Arc;
 
-    /// Allows all but one name, and records what it is asked.
+    /// Allows all but one name, with the verb of old, and records what it is asked.
     #[derive(Debug, Default)]
     struct Asked(Mutex<Vec<String>>);
 
     impl Authorizer for Asked {
         fn authorize<'a>(&'a self, attributes: Attributes<'a>) -> BoxFuture<'a, Decision> {
             let decision = match attributes.action {
-                Action::Resource(it) if it.name == "root" => Decision::NoOpinion("no".to_owned()),
+                Action::Resource(it) if it.name == "root" || attributes.verb != "impersonate" => {
+                    Decision::NoOpinion("no".to_owned())
+                }
                 Action::Resource(it) => {
                     let ResourceAction {
                         group,
@@ -239,8 +184,14 @@ mod tests {
             name: "alice".into(),
             ..User::default()
         };
-        let done = impersonated(&map, alice, authorization).await;
-        done.map_err(|status| (status.code, status.message.to_string()))
+        let asked = Attributes {
+            user: &alice,
+            verb: "list",
+            action: Action::Path("/metrics"),
+        };
+        let done = impersonated(&map, asked, authorization).await;
+        done.map(|it| it.map_or_else(|| alice.clone(), |it| it.user))
+            .map_err(|status| (status.code, status.message.to_string()))
     }
 
     #[tokio::test]
@@ -293,17 +244,19 @@ mod tests {
             *asked.0.lock(),
             [
                 "/users/ /bob",
+                "authentication.k8s.io/uids/ /7",
                 "/groups/ /devs",
                 "/groups/ /ops",
                 "authentication.k8s.io/userextras/acme.com/scopes /view",
-                "authentication.k8s.io/uids/ /7",
             ]
         );
         let (code, message) = ask(&authorization, &[(USER, "root")])
             .await
             .expect_err("refused");
         assert_eq!(code, 403);
-        assert!(message.ends_with("at the cluster scope: no"), "{message}");
+        // The refusal is that of the first mode that fits.
+        let why = "cannot impersonate-on:user-info:list path \"/metrics\": no";
+        assert!(message.ends_with(why), "{message}");
     }
 
     #[tokio::test]

@@ -165,10 +165,7 @@ mod tests {
                 "/v1 a pods p proxy more",
             ),
             ("/api/v1/watch/namespaces/a/pods", "/v1 a pods - - watch"),
-            (
-                "/api/v1/proxy/namespaces/a/pods/b",
-                "/v1 a pods b - proxy",
-            ),
+            ("/api/v1/proxy/namespaces/a/pods/b", "/v1 a pods b - proxy"),
             (
                 "/apis/apps/v1/namespaces/a/deployments/d",
                 "apps/v1 a deployments d -",

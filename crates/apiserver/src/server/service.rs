@@ -226,10 +226,8 @@ impl Service {
             };
             record.audited(audited);
             let user = user?;
-            cx.user = match self.impersonated(incoming.request, user, record).await {
-                Err(it) if it.code == 403 => return Ok(refused(incoming.request, record, &it)),
-                user => user?,
-            };
+            let acting = self.impersonated(incoming.request, asked.by(&user), record);
+            cx.user = acting.await?.unwrap_or(user);
             cx.grants = self.context.authorization.grants().cloned();
             let cx = &*cx;
             let asked = asked.by(&cx.user);

@@ -137,22 +137,7 @@ pub(crate) fn required(errors: &mut Errors, value: &str, path: &FieldPath) -> bo
 
 /// Checks that a value is a domain, a slash, and a path.
 pub(crate) fn domain_prefixed_path(errors: &mut Errors, value: &str, path: &FieldPath) {
-    const PATH_FORM: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
-    if !required(errors, value, path) {
-        return;
-    }
-    let (domain, rest) = value.split_once('/').unwrap_or_default();
-    if domain.is_empty() || rest.is_empty() {
-        let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-        errors.push(FieldError::invalid(path, value, detail));
-        return;
-    }
-    text(errors, domain, path, validate_name::dns1123_subdomain);
-    let allowed = |it: u8| it.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&it);
-    if !rest.bytes().all(allowed) {
-        let detail = format!("Invalid path (regex used for validation is '{PATH_FORM}')");
-        errors.push(FieldError::invalid(path, rest, detail));
-    }
+    errors.extend(validate_name::domain_prefixed_path(value, path));
 }
 
 /// Returns the problems of a name in the words of upstream's declarative validation, which counts

@@ -2,7 +2,8 @@
 //! processes of this machine.
 //!
 //! They have Pods with addresses, which are of a network namespace of their own: the part starts
-//! this program again within one (`unshare`, as root), and reads the reports that it leaves.
+//! this program again within one (`unshare`, as root, with mounts of its own too), and reads the
+//! reports that it leaves.
 
 use super::cases::Case;
 use super::cluster::{self, Cluster, Nodes};
@@ -24,6 +25,15 @@ const SUITES: [(&str, &str); 3] = [
     ("api-machinery", "CustomResourceConversionWebhook"),
     ("api-machinery", "CustomResourceFieldSelectors"),
 ];
+/// What is done in the namespaces before all else: addresses, and the files of a service account
+/// that servers want to see within a container, although they never use them.
+const PREPARATION: &str = r#"set -e
+ip -batch "$1"
+shift
+mount -t tmpfs none "$(readlink -f /var/run)"
+mkdir -p /var/run/secrets/kubernetes.io/serviceaccount
+printf none >/var/run/secrets/kubernetes.io/serviceaccount/token
+exec "$@""#;
 /// The test image's program.
 const IMAGE: &str = "agnhost";
 
@@ -64,13 +74,7 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
     let file = folder.with_extension("addresses");
     std::fs::write(&file, format!("link set lo up\n{addresses}"))?;
     let mut within = Command::new("unshare");
-    within.args([
-        "--net",
-        "sh",
-        "-c",
-        "ip -batch \"$1\" && shift && exec \"$@\"",
-        "sh",
-    ]);
+    within.args(["--net", "--mount", "sh", "-c", PREPARATION, "sh"]);
     within.arg(&file).arg(runner).arg("e2e-webhooks-within");
     within.arg("--programs").arg(programs);
     within.arg("--folder").arg(folder);

@@ -73,25 +73,23 @@ impl Service {
             .serves(path, allows_all, non_resource::is_public(path))
     }
 
-    /// Returns whom a user impersonates in this request, or the user.
+    /// Returns whom the sender of a request impersonates in it, if anybody. `asked` is the request
+    /// by its sender.
     ///
     /// # Errors
-    /// 403 if the user may not.
+    /// 403 if the sender may not.
     pub(super) async fn impersonated(
         &self,
         request: &Request,
-        user: User,
+        asked: Attributes<'_>,
         record: &RequestRecord,
-    ) -> Result<User, Status> {
-        let own = record.audit().map(|_| user.clone());
+    ) -> Result<Option<User>, Status> {
         let authorization = &self.context.authorization;
-        let user = impersonation::impersonated(&request.headers, user, authorization).await?;
-        if let (Some(audit), Some(own)) = (record.audit(), own)
-            && own != user
-        {
-            audit.impersonates(&user);
+        let acting = impersonation::impersonated(&request.headers, asked, authorization).await?;
+        if let (Some(audit), Some(acting)) = (record.audit(), &acting) {
+            audit.impersonates(&acting.user, acting.constraint);
         }
-        Ok(user)
+        Ok(acting.map(|it| it.user))
     }
 
     /// Reserves a seat in flight for a request, if it needs one.

@@ -6,7 +6,7 @@ use super::super::file::{
 };
 use super::super::mapping::{Mapping, Mappings};
 use super::rules::ClaimRules;
-use kubist_apimachinery::validate_name::dns1123_subdomain;
+use kubist_apimachinery::validate_name::domain_prefixed_path;
 use kubist_apimachinery::{FieldError, FieldPath};
 use std::collections::BTreeSet;
 
@@ -149,7 +149,7 @@ fn extra(
 }
 
 fn check_key(key: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
-    check_domain_path(key, path, errors);
+    errors.extend(domain_prefixed_path(key, path));
     if key != key.to_lowercase() {
         errors.push(FieldError::invalid(path, key, "must be lowercase"));
     }
@@ -162,27 +162,5 @@ fn check_key(key: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
     if is_reserved {
         let why = "k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use";
         errors.push(FieldError::invalid(path, key, why));
-    }
-}
-
-/// A domain, a slash, and what may be in the path of a URL.
-fn check_domain_path(key: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
-    if key.is_empty() {
-        errors.push(FieldError::required(path, ""));
-        return;
-    }
-    let (domain, rest) = key.split_once('/').unwrap_or((key, ""));
-    if domain.is_empty() || rest.is_empty() {
-        let why = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-        errors.push(FieldError::invalid(path, key, why));
-        return;
-    }
-    let problems = dns1123_subdomain(domain).into_iter();
-    errors.extend(problems.map(|why| FieldError::invalid(path, domain, why)));
-    let is_fine = |it: char| it.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(it);
-    if !rest.chars().all(is_fine) {
-        let why = "Invalid path (regex used for validation is \
-                   '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
-        errors.push(FieldError::invalid(path, rest, why));
     }
 }
