@@ -2,7 +2,7 @@
 // the error of its compilation, its type, its estimated cost, its value or error, and its cost. With
 // the argument `conformance` and a folder it prints the cases of the CEL specification as such
 // questions, each with its answer; with `rules`, a number of repetitions and files it prints the rules
-// of the definitions in them, with random objects. The tests `upstream` of kubist-cel ask it.
+// of the definitions in them, with random objects. The tests `upstream*` of kubist-cel ask it.
 package main
 
 import (
@@ -37,6 +37,8 @@ type question struct {
 	Limit uint64 `json:"limit,omitempty"`
 	// Repeat evaluates that many times and reports the time.
 	Repeat int `json:"repeat,omitempty"`
+	// Policy are the variables of an expression of an admission policy.
+	Policy policy `json:"policy,omitempty"`
 }
 
 // answer is what Kubernetes makes of a question.
@@ -90,7 +92,13 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if err := encoder.Encode(asked.answered(nil)); err != nil {
+		var out answer
+		if asked.Policy != nil {
+			out = asked.ofPolicy()
+		} else {
+			out = asked.answered(nil)
+		}
+		if err := encoder.Encode(out); err != nil {
 			log.Fatal(err)
 		}
 		if input.Buffered() == 0 {

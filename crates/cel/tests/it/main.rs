@@ -14,5 +14,6 @@ mod rules;
 mod type_checks;
 mod upstream;
 mod upstream_libraries;
+mod upstream_policies;
 mod upstream_rules;
 mod views;
