@@ -86,6 +86,12 @@ pub trait Storage: StorageState {
         not_older_than: Option<u64>,
     ) -> BoxFuture<'a, Result<Option<Stored>, StorageError>>;
 
+    /// Returns the revision from which on a read sees all writes through this storage; `None` if
+    /// every read does, so that asking for less than the most recent state saves nothing.
+    fn written(&self) -> Option<u64> {
+        None
+    }
+
     /// Lists the objects that a predicate selects.
     fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>>;
 

@@ -21,6 +21,7 @@ mod hooked;
 pub(crate) mod hooks;
 pub(crate) mod kept_metadata;
 pub(crate) mod kinds;
+pub(crate) mod known_objects;
 mod log_limit;
 mod namespaces;
 pub(crate) mod random;

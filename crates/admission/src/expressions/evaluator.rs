@@ -3,9 +3,16 @@
 use super::expression::Expression;
 use super::inputs::Inputs;
 use kubist_cel::{Activation, Budget, Value, VariableValues, Variables};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The budget of the expressions of a policy, as upstream.
 pub(crate) const POLICY_BUDGET: u64 = 10_000_000;
+
+/// The maximum time of one expression. Costs are upstream's, by which some comparisons of large
+/// objects cost next to nothing; upstream stops those when the client has gone or after a minute,
+/// and large bodies of others wait here.
+const TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The budget is used up: nothing more is evaluated. The text is upstream's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,12 +58,14 @@ impl<'a> Evaluator<'a> {
             Ok(program) => program,
             Err(why) => return Ok(Err(format!("compilation error: {why}"))),
         };
-        let evaluated = program.evaluate_composed(
-            &self.activation,
-            self.variables,
-            &mut self.values,
-            Budget::default(),
-        );
+        let until = Instant::now() + TIME_MAX;
+        let is_over = || Instant::now() >= until;
+        let budget = Budget {
+            interrupt: Some(&is_over),
+            ..Budget::default()
+        };
+        let evaluated =
+            program.evaluate_composed(&self.activation, self.variables, &mut self.values, budget);
         let cost = self.values.take_cost().saturating_add(evaluated.cost);
         self.remaining = self.remaining.checked_sub(cost).ok_or(Halt)?;
         let text = expression.text();

@@ -144,6 +144,13 @@ impl AuditedCall {
         annotations.insert(key.into(), Str::from(value));
     }
 
+    /// Adds what admission noted.
+    pub(crate) fn annotate_all(&self, notes: BTreeMap<String, String>) {
+        let annotations = &mut self.state.lock().event.annotations;
+        let notes = notes.into_iter();
+        annotations.extend(notes.map(|(key, value)| (Str::from(key), Str::from(value))));
+    }
+
     /// Notes the body of the request, once there is room for it. Where only its name is recorded,
     /// it is not waited for.
     pub(crate) async fn request_body(&self, format: Format, bytes: &Bytes) {

@@ -12,6 +12,7 @@ use crate::authentication::request_authenticator::Authenticated;
 use crate::authentication::token_issuer::{Claims, LegacyClaims, Reference, TokenIssuer, Verified};
 use kubist_api::core::v1::{Secret, ServiceAccount};
 use kubist_apimachinery::go_text::quote;
+use kubist_apimachinery::validate_name::{dns1123_label, dns1123_subdomain};
 use kubist_apimachinery::{AnyObject, Str, Time};
 use kubist_registry::{Registry, User};
 use std::any::Any;
@@ -38,12 +39,13 @@ pub(crate) fn user_name(namespace: &str, name: &str) -> String {
     format!("system:serviceaccount:{namespace}:{name}")
 }
 
-/// Returns namespace and name of a service account from its user name.
+/// Returns namespace and name of a service account from its user name; `None` for what no service
+/// account can be called.
 pub(crate) fn split(user: &str) -> Option<(&str, &str)> {
     let (namespace, name) = user
         .strip_prefix("system:serviceaccount:")?
         .split_once(':')?;
-    let is_one = !namespace.is_empty() && !name.is_empty() && !name.contains(':');
+    let is_one = dns1123_label(namespace).is_empty() && dns1123_subdomain(name).is_empty();
     is_one.then_some((namespace, name))
 }
 

@@ -429,6 +429,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_name_that_no_service_account_can_have_is_that_of_a_user() {
+        let robot = user("system:serviceaccount:shop:B_");
+        let allowed = ["impersonate serviceaccounts/B_"];
+        let (acting, asked) = act(&allowed, &user("alice"), &robot).await;
+        assert!(acting.is_err());
+        let last = asked.last().map(String::as_str);
+        assert_eq!(
+            last,
+            Some("impersonate users/system:serviceaccount:shop:B_")
+        );
+    }
+
+    #[tokio::test]
     async fn the_verb_of_old_still_counts() {
         let (acting, _) = act(&["impersonate users/bob"], &user("alice"), &user("bob")).await;
         assert_eq!(acting.expect("it may").constraint, "");

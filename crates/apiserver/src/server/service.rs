@@ -169,6 +169,9 @@ impl Service {
                 "this request caused apiserver to panic. Look in the logs for details.",
             ))
         });
+        if let Some(audit) = record.audit() {
+            audit.annotate_all(call.cx.take_annotations());
+        }
         if let (Some(audit), Err(status)) = (record.audit(), &response) {
             audit.failed(status);
         }

@@ -61,8 +61,9 @@ Examples:
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
 
-Roles, admission plugins, webhooks, policies, flow schemas and an audit policy are obeyed. Usage in
-the status of quotas is counted anew by the controller resourcequota, and warnings about types in
+Roles, admission plugins, webhooks, policies, flow schemas and an audit policy are obeyed. The roles
+view, edit and admin get their rules from the controller clusterrole-aggregation. A quota limits
+nothing until the controller resourcequota has counted what it is about, and warnings about types in
 the status of policies come from the controller policy-types. Of upstream's controllers, only
 those of --controllers exist: a new namespace has its ServiceAccount default and its ConfigMap
 kube-root-ca.crt if serviceaccount and root-ca-cert-publisher are among them.")]
@@ -94,7 +95,7 @@ pub(crate) struct Options {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "gc,namespace,resourcequota,policy-types"
+        default_value = "gc,namespace,clusterrole-aggregation,resourcequota,policy-types"
     )]
     controllers: Vec<Choice>,
     /// Simulate Deployments and Pods, without containers

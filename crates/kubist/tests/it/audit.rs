@@ -1,12 +1,15 @@
 //! Audit events that go to a webhook, and the options of audit.
 
 use crate::command::{Served, fail, run};
-use kubist::AuditWebhook;
-use kubist::apiserver::audit::AuditSink as _;
+use kubist::api::core::v1::{Container, Namespace, Pod};
+use kubist::apiserver::audit::{Audit, AuditSink, Policy};
+use kubist::client::Api;
+use kubist::{AuditWebhook, Server, ServerConfig};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -212,5 +215,61 @@ fn options_that_cannot_be_used_are_refused() {
     assert!(
         error.contains("initializing audit webhook") && error.contains("none.yaml"),
         "{error}"
+    );
+}
+
+/// Sends each event on.
+struct Sent(Sender<Value>);
+
+impl AuditSink for Sent {
+    fn write(&mut self, events: &[Arc<str>]) -> std::io::Result<()> {
+        for event in events {
+            let event = serde_json::from_str(event).expect("it is JSON");
+            self.0.send(event).expect("the test receives it");
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_admission_notes_is_in_the_event() {
+    let (sent, events) = channel();
+    let policy = Policy::parse(POLICY.as_bytes()).expect("it is a policy");
+    let config = ServerConfig {
+        audit: Some(Audit::new(policy, Sent(sent)).expect("there is room for a thread")),
+        controllers: [].into(),
+        ..Default::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = "team".into();
+    let label = ("pod-security.kubernetes.io/audit", "restricted");
+    namespace
+        .metadata
+        .labels
+        .insert(label.0.into(), label.1.into());
+    Api::all(server.client()).create(&namespace).await.unwrap();
+    let mut pod = Pod::default();
+    pod.metadata.name = "web".into();
+    pod.spec.containers = vec![Container {
+        name: "main".into(),
+        image: "registry.example/web:1".into(),
+        ..Container::default()
+    }];
+    let pods: Api<Pod> = Api::namespaced(server.client(), "team");
+    pods.create(&pod).await.unwrap();
+    server.shutdown().await;
+    let noted = "pod-security.kubernetes.io/audit-violations";
+    let notes: Vec<String> = events
+        .try_iter()
+        .filter(|it| it["stage"] == "ResponseComplete")
+        .filter_map(|it| it["annotations"][noted].as_str().map(str::to_owned))
+        .collect();
+    let [note] = &notes[..] else {
+        panic!("{notes:?}");
+    };
+    assert!(
+        note.contains("would violate PodSecurity \"restricted"),
+        "{note}"
     );
 }

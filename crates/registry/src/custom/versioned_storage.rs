@@ -193,6 +193,10 @@ impl Storage for VersionedStorage {
         Box::pin(self.get_object(key, not_older_than))
     }
 
+    fn written(&self) -> Option<u64> {
+        self.inner.written()
+    }
+
     fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>> {
         Box::pin(self.list_objects(request))
     }

@@ -45,6 +45,7 @@ pub(super) fn empty_stores(config: &RegistryConfig) -> Stores {
         finishing: Finishing::default(),
         admission: config.admission.clone(),
         find_served: OnceLock::new(),
+        known: OnceLock::new(),
     }
 }
 

@@ -42,7 +42,7 @@ use kubist_apimachinery::{AnyObject, Status};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -100,6 +100,8 @@ struct Shared {
     ready: watch::Sender<bool>,
     /// Whether the engine has ever answered a progress request.
     progress_seen: AtomicBool,
+    /// The revision of the last write through this cache.
+    written: AtomicU64,
 }
 
 /// The size of a watch cache. Its activity is in its [metrics](Cacher::metrics).
@@ -137,6 +139,7 @@ impl Cacher {
             dispatched: AtomicU64::new(0),
             ready: watch::Sender::new(false),
             progress_seen: AtomicBool::new(false),
+            written: AtomicU64::new(0),
         });
         Self { shared }
     }
@@ -248,6 +251,14 @@ impl Cacher {
     }
 }
 
+impl Shared {
+    /// Notes the result of a write.
+    fn wrote(&self, stored: Stored) -> Stored {
+        self.written.fetch_max(stored.revision(), Ordering::AcqRel);
+        stored
+    }
+}
+
 impl Storage for Cacher {
     fn kind(&self) -> StoredKind {
         self.shared.raw.kind()
@@ -263,7 +274,10 @@ impl Storage for Cacher {
         object: Box<dyn AnyObject>,
         request: CreateRequest,
     ) -> BoxFuture<'_, Result<Stored, StorageError>> {
-        self.shared.raw.create(key, object, request)
+        Box::pin(async move {
+            let stored = self.shared.raw.create(key, object, request).await?;
+            Ok(self.shared.wrote(stored))
+        })
     }
 
     fn get<'a>(
@@ -272,6 +286,10 @@ impl Storage for Cacher {
         not_older_than: Option<u64>,
     ) -> BoxFuture<'a, Result<Option<Stored>, StorageError>> {
         Box::pin(self.get_object(key, not_older_than))
+    }
+
+    fn written(&self) -> Option<u64> {
+        Some(self.shared.written.load(Ordering::Acquire))
     }
 
     fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>> {
@@ -285,7 +303,11 @@ impl Storage for Cacher {
         change: &'a mut dyn Change,
     ) -> BoxFuture<'a, Result<Outcome, StorageError>> {
         request.suggestion = request.suggestion.or_else(|| self.shared.suggestion(&key));
-        self.shared.raw.update(key, request, change)
+        Box::pin(async move {
+            let mut outcome = self.shared.raw.update(key, request, change).await?;
+            outcome.stored = self.shared.wrote(outcome.stored);
+            Ok(outcome)
+        })
     }
 
     fn delete<'a>(
@@ -295,7 +317,10 @@ impl Storage for Cacher {
         allowed: &'a Allowed<'a>,
     ) -> BoxFuture<'a, Result<Stored, StorageError>> {
         request.suggestion = request.suggestion.or_else(|| self.shared.suggestion(&key));
-        self.shared.raw.delete(key, request, allowed)
+        Box::pin(async move {
+            let stored = self.shared.raw.delete(key, request, allowed).await?;
+            Ok(self.shared.wrote(stored))
+        })
     }
 
     fn watch<'a>(

@@ -1,14 +1,12 @@
 //! `Stores`: the state that all resources of a registry share, and reads across resources.
 
 use crate::finishing::Finishing;
-use crate::storage::error::Operation;
-use crate::storage::predicate::Predicate;
-use crate::storage::{ListRequest, Scope};
 use crate::store::Store;
 use crate::store::admission::chain::AdmissionChain;
 use crate::store::clock::WallClock;
 use crate::store::engine::Engine;
 use crate::store::kinds::{ClusterObjects, Kinds};
+use crate::store::known_objects::{self, KnownObjects};
 use crate::store::random::Random;
 use crate::store::resource_store::ResourceStore;
 use crate::stored::Stored;
@@ -17,7 +15,7 @@ use crate::strategy::admission::Lookup;
 use crate::strategy::context::{RequestContext, User};
 use hashbrown::HashMap;
 use kubist_api::ResourceFacts;
-use kubist_apimachinery::{AnyObject, ListOptions, Status};
+use kubist_apimachinery::{AnyObject, Status};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -36,6 +34,8 @@ pub struct Stores {
     pub(crate) admission: AdmissionChain,
     /// Finds what is served of a kind; set once the registry is complete.
     pub(crate) find_served: OnceLock<FindServed>,
+    /// Made at its first use, when all stores are there.
+    pub(crate) known: OnceLock<KnownObjects>,
 }
 
 /// Returns the served resources by the `group/version` and the name of their kind.
@@ -93,6 +93,12 @@ impl Stores {
         self.by_name.get(&(group, plural))
     }
 
+    /// Returns the objects as admission reads them.
+    pub(crate) fn known(&self) -> &KnownObjects {
+        self.known
+            .get_or_init(|| KnownObjects::new(self.by_name.clone()))
+    }
+
     /// Reads one object of a store; `None` if it does not exist.
     pub(crate) async fn one(
         &self,
@@ -100,7 +106,7 @@ impl Stores {
         namespace: &str,
         name: &str,
     ) -> Result<Option<Stored>, Status> {
-        self.one_at(store, namespace, name, None).await
+        known_objects::one_at(store, namespace, name, None).await
     }
 
     /// Does the same in a state as [`Storage::get`](crate::Storage::get) has it.
@@ -111,25 +117,12 @@ impl Stores {
         name: &str,
         not_older_than: Option<u64>,
     ) -> Result<Option<Stored>, Status> {
-        let Ok(key) = store.storage.keys().key(namespace, name) else {
-            return Ok(None);
-        };
-        let found = store.storage.get(&key, not_older_than).await;
-        found.map_err(|error| error.to_status(Operation::Get, &store.resource(), name))
+        known_objects::one_at(store, namespace, name, not_older_than).await
     }
 
     /// Lists the objects of a store, in one namespace or in all.
     pub(crate) async fn all(&self, store: &Store, namespace: &str) -> Result<Vec<Stored>, Status> {
-        let request = ListRequest {
-            resource: &store.resource(),
-            scope: Scope {
-                namespace,
-                name: None,
-            },
-            predicate: &Predicate::everything(Arc::clone(&store.strategy)),
-            options: &ListOptions::default(),
-        };
-        Ok(store.storage.list(request).await?.items)
+        known_objects::all_at(store, namespace, None).await
     }
 }
 
@@ -162,10 +155,7 @@ impl Lookup for Stores {
             let Some(store) = self.find(group, plural) else {
                 return Ok(Vec::new());
             };
-            let all = self.all(store, namespace).await?;
-            // An object that cannot be decoded does not hide the others.
-            let readable = all.iter().filter_map(|stored| stored.object().ok());
-            Ok(readable.map(Arc::clone).collect())
+            Ok(known_objects::readable(&self.all(store, namespace).await?))
         })
     }
 }

@@ -5,8 +5,9 @@ use crate::engines::create;
 use crate::storage::gate::Gate;
 use kubist_api::core::v1::{ConfigMap, Namespace};
 use kubist_apimachinery::Status;
+use kubist_registry::admission::{AdmissionChain, AdmissionPlugin, Attributes, Target};
 use kubist_registry::storage::WatchCacheConfig;
-use kubist_registry::{PlainKinds, Registry, RegistryConfig};
+use kubist_registry::{BoxFuture, PlainKinds, Registry, RegistryConfig};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{DeleteRequest, Expected, KvRead as _, KvWrite as _};
 use std::sync::Arc;
@@ -14,10 +15,46 @@ use std::time::Duration;
 
 /// A server with watch caches, whose namespace `team` is in them.
 async fn cached() -> (Registry, Gate, MemoryKv) {
+    cached_with(AdmissionChain::default()).await
+}
+
+/// Refuses ConfigMaps beside one of the name `last`.
+#[derive(Debug)]
+struct Looks;
+
+impl AdmissionPlugin for Looks {
+    fn name(&self) -> &'static str {
+        "Looks"
+    }
+
+    fn admits(&self) -> bool {
+        false
+    }
+
+    fn handles(&self, target: &Target<'_>) -> bool {
+        target.is("", "configmaps")
+    }
+
+    fn validate<'a>(&'a self, attributes: &'a Attributes<'_>) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(async move {
+            let objects = attributes.objects();
+            let all = objects.list("", "configmaps", "team").await?;
+            if all.iter().any(|it| it.meta().name == "last") {
+                return Err(attributes.forbidden("the last one is there"));
+            }
+            let missing = objects.get("", "configmaps", "team", "missing").await?;
+            assert!(missing.is_none());
+            Ok(())
+        })
+    }
+}
+
+async fn cached_with(admission: AdmissionChain) -> (Registry, Gate, MemoryKv) {
     let kv = MemoryKv::default();
     let gate = Gate::new(Arc::new(kv.clone()));
     let mut config = RegistryConfig::new(Arc::new(gate.clone()), Arc::new(PlainKinds));
     config.watch_cache = WatchCacheConfig::everywhere();
+    config.admission = admission;
     let registry = Registry::new(config);
     registry.start().await.expect("the engine is empty");
     let mut namespace = Namespace::default();
@@ -50,6 +87,20 @@ async fn a_create_in_a_cached_namespace_reads_nothing() {
         let created = create_map(&registry, &format!("map-{number}")).await;
         created.expect("it is new");
     }
+    assert_eq!(gate.reads(), before);
+}
+
+#[tokio::test]
+async fn what_admission_looks_up_reads_nothing_and_sees_what_was_written_here() {
+    let (registry, gate, _) = cached_with(AdmissionChain::new(vec![Arc::new(Looks)])).await;
+    let before = gate.reads();
+    for number in 0..10 {
+        let created = create_map(&registry, &format!("map-{number}")).await;
+        created.expect("it is new");
+    }
+    create_map(&registry, "last").await.expect("it is new");
+    let refused = create_map(&registry, "next").await;
+    assert_eq!(refused.expect_err("it is seen at once").code, 403);
     assert_eq!(gate.reads(), before);
 }
 

@@ -256,7 +256,11 @@ impl Hub {
                     let name = &self.names[controller];
                     self.trace.note(|| What::Fault(fault.describe(name)));
                 }
-                self.ledger.lock().disturb();
+                let mut ledger = self.ledger.lock();
+                match fault.kind {
+                    FaultKind::Outage { time } => ledger.disturb_for(time),
+                    _ => ledger.disturb(),
+                }
                 return Some(fault);
             }
         }

@@ -1,11 +1,13 @@
 //! `Ledger`: the writes of a world: which, when, and by whom; and who held which lease.
 
+use crate::clock::later;
 use crate::explore::problem::Problem;
 use crate::explore::state::Change;
 use crate::faults::{Answered, Call, Verb};
 use kubist::apimachinery::{GroupKind, ObjectName, Str};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// One write.
@@ -54,7 +56,13 @@ impl Ledger {
     /// A fault or a step happens: what is written from now on may be its consequence.
     pub(crate) fn disturb(&mut self) {
         self.undisturbed = 0;
-        self.last = Instant::now();
+        self.last = self.last.max(Instant::now());
+    }
+
+    /// A fault goes on for this long: the world is not quiet before it has ended.
+    pub(crate) fn disturb_for(&mut self, time: Duration) {
+        self.disturb();
+        self.last = self.last.max(later(Instant::now(), time));
     }
 
     /// Writes since the last disturbance.
@@ -75,7 +83,7 @@ impl Ledger {
     ) -> Option<Problem> {
         let object = change.object()?;
         if !is_bookkeeping {
-            self.last = Instant::now();
+            self.last = self.last.max(Instant::now());
             self.undisturbed += 1;
         }
         if object.kind.kind == "Lease" {

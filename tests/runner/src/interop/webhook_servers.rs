@@ -219,10 +219,7 @@ fn configure(
     // The configuration counts once a bad rule is refused.
     let file = kubectl.file("bad.yaml", &rule("probe", "sum("))?;
     repeat(LIMIT, || {
-        kubectl.refuse(
-            &format!("create --dry-run=server -f {file}"),
-            UNPARSED,
-        )
+        kubectl.refuse(&format!("create --dry-run=server -f {file}"), UNPARSED)
     })
 }
 

@@ -121,9 +121,10 @@ impl<'a> Attributes<'a> {
         &self.cx.user
     }
 
-    /// Returns the stored objects, for reading.
+    /// Returns the stored objects, for reading: all that was written through this server, and with
+    /// a watch cache what others wrote up to a moment ago.
     pub fn objects(&self) -> &'a dyn Lookup {
-        &**self.stores
+        self.stores.known()
     }
 
     /// Returns all stored resources. Writes through them are not admitted.
