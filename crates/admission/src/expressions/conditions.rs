@@ -98,6 +98,15 @@ mod tests {
     use serde_json::json;
 
     fn judged(expressions: &[&str], ignores_errors: bool) -> Verdict {
+        let object = json!({"metadata": {"name": "a", "labels": {"x": "1"}}});
+        judged_on(&object, expressions, ignores_errors)
+    }
+
+    fn judged_on(
+        object: &serde_json::Value,
+        expressions: &[&str],
+        ignores_errors: bool,
+    ) -> Verdict {
         let conditions: Vec<MatchCondition> = expressions
             .iter()
             .map(|it| MatchCondition {
@@ -106,10 +115,9 @@ mod tests {
             })
             .collect();
         let conditions = Conditions::of_webhook(&conditions, ignores_errors);
-        let object = json!({"metadata": {"name": "a", "labels": {"x": "1"}}});
         let request = json!({"operation": "CREATE", "userInfo": {"username": "bob"}});
         let inputs = Inputs {
-            object: Some(&object),
+            object: Some(object),
             old_object: None,
             params: None,
             request: &request,
@@ -135,6 +143,17 @@ mod tests {
         let why = "expression 'object.spec.x == 1' resulted in error: no such key: spec";
         assert_eq!(judged(&[fails], false), Verdict::Failed(why.to_owned()));
         assert_eq!(judged(&[fails], true), Verdict::NotMatched);
+    }
+
+    #[test]
+    fn an_expression_that_costs_little_and_takes_long_is_interrupted() {
+        let labels: serde_json::Map<_, _> = (0..40_000)
+            .map(|it| (format!("label-{it}"), json!("x")))
+            .collect();
+        let object = json!({"metadata": {"labels": labels}});
+        let long = "object.metadata.labels.all(k, object == object)";
+        let why = format!("expression '{long}' resulted in error: operation interrupted");
+        assert_eq!(judged_on(&object, &[long], false), Verdict::Failed(why));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP,
 };
 use crate::authorization::authorizer::Authorization;
-use crate::filters::impersonation_mode::{self, Acting};
+use crate::filters::impersonation_mode::{self, Acting, LastModes};
 use http::HeaderMap;
 use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{Status, Str};
@@ -44,6 +44,7 @@ pub(crate) async fn impersonated(
     headers: &HeaderMap,
     asked: Attributes<'_>,
     authorization: &Authorization,
+    last: &LastModes,
 ) -> Result<Option<Impersonated>, Status> {
     let asks = |name: &str| matches!(name, USER | GROUP | UID) || name.starts_with(EXTRA);
     if !headers.keys().any(|name| asks(name.as_str())) {
@@ -63,7 +64,7 @@ pub(crate) async fn impersonated(
         return Err(impersonation_mode::unsupported(asked.user, &wanted.name));
     }
     let Acting { groups, constraint } =
-        impersonation_mode::authorize(authorization, asked, &wanted).await?;
+        impersonation_mode::authorize(authorization, last, asked, &wanted).await?;
     wanted.groups = groups;
     add_group(&mut wanted);
     Ok(Some(Impersonated {
@@ -189,7 +190,7 @@ mod tests {
             verb: "list",
             action: Action::Path("/metrics"),
         };
-        let done = impersonated(&map, asked, authorization).await;
+        let done = impersonated(&map, asked, authorization, &LastModes::default()).await;
         done.map(|it| it.map_or_else(|| alice.clone(), |it| it.user))
             .map_err(|status| (status.code, status.message.to_string()))
     }
@@ -255,7 +256,7 @@ mod tests {
             .expect_err("refused");
         assert_eq!(code, 403);
         // The refusal is that of the first mode that fits.
-        let why = "cannot impersonate-on:user-info:list path \"/metrics\": no";
+        let why = "cannot impersonate-on:user-info:list path \"/metrics\"";
         assert!(message.ends_with(why), "{message}");
     }
 

@@ -10,17 +10,19 @@
 //!
 //! Each mode but the last asks twice: may the sender do this very thing in this mode
 //! (`impersonate-on:MODE:VERB`), and may it act as that user (`impersonate:MODE`)? So a sender can
-//! be limited in what it does in the name of others. Upstream remembers which mode a sender used
-//! last and tries it first, which changes only the message of a refusal.
+//! be limited in what it does in the name of others. The mode that a sender used last is tried
+//! first, which saves questions and decides whose refusal is told.
 
 use crate::authentication::service_accounts;
 use crate::authorization::authorizer::{Authorization, forbidden};
+use crate::expiring_cache::{self, ExpiringCache};
 use kubist_apimachinery::validate_name::{dns1123_subdomain, domain_prefixed_path};
 use kubist_apimachinery::{FieldPath, Status, Str};
 use kubist_authentication::aggregate;
 use kubist_authorization::{Action, Attributes, Decision, MASTERS_GROUP, ResourceAction};
 use kubist_registry::User;
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// The group of what constrained modes ask about, and of uids and extra fields.
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -37,6 +39,13 @@ const MANY: usize = 4;
 /// Why a server that allows everything refuses it.
 const UNSUPPORTED: &str = "this server obeys no roles, and so does not support impersonation";
 
+/// How long the mode that a sender used last is tried first.
+const REMEMBERED: Duration = Duration::from_secs(3600);
+
+/// The modes that senders used last, by their names.
+#[derive(Debug, Default)]
+pub(crate) struct LastModes(ExpiringCache<Mode>);
+
 /// What an allowed impersonation gives.
 #[derive(Debug)]
 pub(super) struct Acting {
@@ -46,8 +55,9 @@ pub(super) struct Acting {
     pub(super) constraint: &'static str,
 }
 
+/// A way to act as somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(crate) enum Mode {
     AssociatedNode,
     ArbitraryNode,
     ServiceAccount,
@@ -70,16 +80,23 @@ const MODES: [Mode; 5] = [
 /// 403 in upstream's words: the refusal of the first mode that fits.
 pub(super) async fn authorize(
     authorization: &Authorization,
+    last: &LastModes,
     asked: Attributes<'_>,
     wanted: &User,
 ) -> Result<Acting, Status> {
+    let sender = expiring_cache::key([asked.user.name.as_bytes()]);
+    let remembered = last.0.get(&sender);
+    let others = MODES.into_iter().filter(|it| Some(*it) != remembered);
     let mut first = None;
-    for mode in MODES {
+    for mode in remembered.into_iter().chain(others) {
         if !mode.fits(asked.user, wanted) {
             continue;
         }
         match mode.check(authorization, asked, wanted).await {
             Ok(()) => {
+                if remembered != Some(mode) {
+                    last.0.put(sender, mode, REMEMBERED);
+                }
                 return Ok(Acting {
                     groups: mode.groups(wanted),
                     constraint: if mode.is_constrained() {
@@ -398,7 +415,8 @@ mod tests {
             verb: "list",
             action: Action::Resource(part("", "pods", "")),
         };
-        let acting = authorize(&authorization, asked, wanted).await;
+        let last = LastModes::default();
+        let acting = authorize(&authorization, &last, asked, wanted).await;
         let acting = acting.map_err(|it| it.message.to_string());
         let asked = listed.asked.lock().clone();
         (acting, asked)

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::flow_control::FlowControl;
 use crate::filters::host;
+use crate::filters::impersonation_mode::LastModes;
 use crate::filters::incoming_request::IncomingRequest;
 use crate::filters::observed_call::ObservedCall;
 use crate::filters::request_observer::RequestObserver;
@@ -79,6 +80,7 @@ pub(crate) struct Service {
     observer: Option<Arc<dyn RequestObserver>>,
     audit: Option<Audit>,
     admission: Option<DynamicAdmission>,
+    last_modes: LastModes,
 }
 
 impl Service {
@@ -110,6 +112,7 @@ impl Service {
             observer: config.observer.clone(),
             audit: config.audit.clone(),
             admission: config.admission.clone(),
+            last_modes: LastModes::default(),
         }
     }
 

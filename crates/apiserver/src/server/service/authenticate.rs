@@ -85,7 +85,8 @@ impl Service {
         record: &RequestRecord,
     ) -> Result<Option<User>, Status> {
         let authorization = &self.context.authorization;
-        let acting = impersonation::impersonated(&request.headers, asked, authorization).await?;
+        let (headers, last) = (&request.headers, &self.last_modes);
+        let acting = impersonation::impersonated(headers, asked, authorization, last).await?;
         if let (Some(audit), Some(acting)) = (record.audit(), &acting) {
             audit.impersonates(&acting.user, acting.constraint);
         }
