@@ -251,7 +251,7 @@ async fn nobody_grants_what_they_do_not_have() {
         .await;
     assert_eq!(all.code, 403);
     let absent = bob.post(BINDINGS, &bind("Role", "absent")).await;
-    let message = "roles.rbac.authorization.k8s.io \"absent\" not found";
+    let message = "rolebindings.rbac.authorization.k8s.io \"absent\" not found";
     assert_eq!(
         (absent.code, &absent.json()["message"]),
         (404, &json!(message))

@@ -18,7 +18,7 @@ async fn cached() -> (Registry, Gate, MemoryKv) {
     cached_with(AdmissionChain::default()).await
 }
 
-/// Refuses ConfigMaps beside one of the name `last`.
+/// Refuses `ConfigMap`s beside one of the name `last`.
 #[derive(Debug)]
 struct Looks;
 

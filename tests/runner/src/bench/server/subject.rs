@@ -60,7 +60,8 @@ impl Drop for Apiserver {
     }
 }
 
-/// Starts a kube-apiserver on an etcd with fsync, like ours; that is this one, or one that Go builds.
+/// Starts a kube-apiserver on an etcd with fsync, like ours; that is this one, or one that Go
+/// builds.
 pub(in crate::bench) fn apiserver(
     load: &Load,
     scratch: &Path,
