@@ -368,8 +368,8 @@ async fn who_may_impersonate_is_handled_as_somebody_else() {
     let mut bob = user(&server, "bob").await.header("impersonate-user", "eve");
     refused(
         &bob.get(PODS).await,
-        "users \"eve\" is forbidden: User \"bob\" cannot impersonate resource \"users\" in API group \
-         \"\" at the cluster scope",
+        "pods is forbidden: User \"bob\" cannot impersonate-on:user-info:list resource \"pods\" in \
+         API group \"\" in the namespace \"default\"",
     );
     server.shutdown().await;
 }
