@@ -74,11 +74,22 @@ pub struct WebhookService {
 }
 
 impl WebhookTarget {
-    /// Returns the URL of a call. It names the timeout, as upstream's client does.
+    /// Returns the URL of a call. As with upstream's client, it names the timeout, and its path has
+    /// no empty segments, `.` and `..`.
     pub fn url(&self, timeout: Duration) -> String {
         let seconds = timeout.as_secs();
         match self {
-            Self::Url(url) => format!("{url}?timeout={seconds}s"),
+            Self::Url(url) => {
+                let begin = url.find("://").map_or(0, |it| it + 3);
+                let path = url[begin..].find('/').map_or(url.len(), |it| begin + it);
+                let (base, path) = url.split_at(path);
+                let path = if path.is_empty() {
+                    String::new()
+                } else {
+                    clean(path)
+                };
+                format!("{base}{path}?timeout={seconds}s")
+            }
             Self::Service(service) => {
                 let WebhookService {
                     namespace,
@@ -86,11 +97,24 @@ impl WebhookTarget {
                     path,
                     port,
                 } = service;
-                let slash = if path.starts_with('/') { "" } else { "/" };
-                format!("https://{name}.{namespace}.svc:{port}{slash}{path}?timeout={seconds}s")
+                let path = clean(path);
+                format!("https://{name}.{namespace}.svc:{port}{path}?timeout={seconds}s")
             }
         }
     }
+}
+
+/// Returns a path without empty segments, `.` and `..`.
+fn clean(path: &str) -> String {
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
+    format!("/{}", segments.join("/"))
 }
 
 /// One call of a webhook.
@@ -188,4 +212,22 @@ fn refused(code: u16, body: &str) -> String {
         }
     };
     message.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_called_by_its_clean_path() {
+        let url = |url: &str| WebhookTarget::Url(url.to_owned()).url(Duration::from_secs(1));
+        for (given, called) in [
+            ("https://a:9//failing", "https://a:9/failing?timeout=1s"),
+            ("https://a/b/./../c/", "https://a/c?timeout=1s"),
+            ("https://a/", "https://a/?timeout=1s"),
+            ("https://a", "https://a?timeout=1s"),
+        ] {
+            assert_eq!(url(given), called);
+        }
+    }
 }

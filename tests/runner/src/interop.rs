@@ -139,7 +139,7 @@ fn libraries(options: &Options, go: bool, scratch: &Path, report: &mut Report) -
     }
     if options.wants(rbac::PART) {
         report.part_if(go, rbac::PART, |report| {
-            rbac::run(scratch, report);
+            rbac::run(options.long, scratch, report);
             Ok(())
         })?;
         if options.only.as_deref() == Some(rbac::PART) {

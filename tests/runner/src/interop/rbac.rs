@@ -10,10 +10,12 @@ use std::process::Command;
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "rbac";
 /// The number of decisions.
-const COUNT: u64 = 100_000;
+const COUNT: u64 = 20_000;
+/// The number of decisions of a long run.
+const COUNT_LONG: u64 = 100_000;
 
 /// Builds the program and compares.
-pub(super) fn run(scratch: &Path, report: &mut Report) {
+pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
     let program = scratch.join("rbac");
     let mut is_built = false;
     report.step("Kubernetes' RBAC authorizer builds", || {
@@ -23,11 +25,12 @@ pub(super) fn run(scratch: &Path, report: &mut Report) {
         is_built = true;
         Ok(())
     });
+    let count = if long { COUNT_LONG } else { COUNT };
     if is_built {
-        report.step(&format!("{COUNT} decisions"), || {
+        report.step(&format!("{count} decisions"), || {
             let mut tests = tests_of("kubist-authorization", &["upstream::"]);
             tests.env("KUBIST_RBAC_PROGRAM", &program);
-            tests.env("KUBIST_RBAC_COUNT", COUNT.to_string());
+            tests.env("KUBIST_RBAC_COUNT", count.to_string());
             compare(&mut tests)
         });
     }
