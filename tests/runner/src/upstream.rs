@@ -137,6 +137,21 @@ pub(crate) fn service_account_key(folder: &Path) -> Outcome<PathBuf> {
     Ok(key)
 }
 
+/// Makes a certificate that signs itself, good for two days. `more` are further options of
+/// `openssl req`.
+pub(crate) fn self_signed(
+    (certificate, key): (&Path, &Path),
+    subject: &str,
+    more: &[&str],
+) -> Outcome {
+    let [certificate, key] = [certificate, key].map(|it| it.display().to_string());
+    let words = "req -x509 -newkey rsa:2048 -nodes -days 2";
+    let mut arguments: Vec<&str> = words.split(' ').collect();
+    arguments.extend(["-subj", subject, "-out", &certificate, "-keyout", &key]);
+    arguments.extend(more);
+    process::output("openssl", &arguments).map(drop)
+}
+
 /// Waits until the server reports that it is ready.
 fn await_ready(url: &str, token: &str, log: &Path) -> Outcome {
     let header = format!("Authorization: Bearer {token}");

@@ -23,7 +23,7 @@ use std::time::Duration;
 const GROUP: &str = "system:serviceaccounts";
 const POD_NAME: &str = "authentication.kubernetes.io/pod-name";
 const POD_UID: &str = "authentication.kubernetes.io/pod-uid";
-const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
+pub(crate) const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 const NODE_UID: &str = "authentication.kubernetes.io/node-uid";
 /// The label of a Secret whose token is no longer good.
 const INVALID_SINCE: &str = "kubernetes.io/legacy-token-invalid-since";

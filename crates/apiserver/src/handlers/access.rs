@@ -9,13 +9,13 @@ use kubist_api::authorization::v1::{
 use kubist_api::rbac::v1::PolicyRule;
 use kubist_apimachinery::{FieldSelector, Selector, Str};
 use kubist_authentication::aggregate;
+use kubist_authorization::node::NODES_GROUP;
 use kubist_authorization::{Action, Attributes, ResourceAction, User};
 
 /// The reason of a decision where everything is allowed without asking.
 const ALLOWS_ALL: &str = "this server allows all requests of authenticated users";
 
-/// The group and the prefix of the names of kubelets.
-const NODES_GROUP: &str = "system:nodes";
+/// The prefix of the names of kubelets.
 const NODE_PREFIX: &str = "system:node:";
 
 /// What a review asks about.

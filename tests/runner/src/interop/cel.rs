@@ -7,9 +7,10 @@
 //!
 //! Values, errors, types, costs and estimates are compared.
 
+use super::cluster::go_module;
 use super::report::Report;
 use kubist_test_support::process::{self, Outcome, root};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// The part's name, for `--only`.
@@ -43,22 +44,14 @@ pub(super) fn run(long: bool, scratch: &Path, report: &mut Report) {
     let count = if long { COUNT_LONG } else { COUNT };
     report.step(
         &format!("conformance cases and {count} expressions"),
-        || compare(&program, &folder, count),
+        || compare(&program, count),
     );
 }
 
-/// Returns the folder of a module, in the module cache.
-fn module(name: &str, folder: &Path) -> Outcome<PathBuf> {
-    let mut go = Command::new("go");
-    go.args(["list", "-m", "-f", "{{.Dir}}", name]);
-    let output = go.current_dir(folder).output()?;
-    Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim()))
-}
-
 /// Runs the tests and shows the lines that count what agrees, or else all output.
-fn compare(program: &Path, folder: &Path, count: u64) -> Outcome {
-    let conformance = module("cel.dev/expr", folder)?.join("tests/simple/testdata");
-    let extensions = module("k8s.io/apiextensions-apiserver", folder)?;
+fn compare(program: &Path, count: u64) -> Outcome {
+    let conformance = go_module(PART, "cel.dev/expr")?.join("tests/simple/testdata");
+    let extensions = go_module(PART, "k8s.io/apiextensions-apiserver")?;
     let definitions = DEFINITIONS.map(|it| extensions.join(it));
     let output = Command::new("cargo")
         .args(["test", "--package", "kubist-cel", "--test", "it"])

@@ -48,6 +48,19 @@ pub(super) fn go_build(module: &str, package: &str, to: &Path) -> Outcome {
     process::run_with(go.current_dir(root().join("tests/interop").join(module)))
 }
 
+/// Returns the folder of a module that a module below `tests/interop` requires, in Go's cache.
+pub(super) fn go_module(of: &str, module: &str) -> Outcome<PathBuf> {
+    let output = Command::new("go")
+        .args(["list", "-m", "-f", "{{.Dir}}", module])
+        .current_dir(root().join("tests/interop").join(of))
+        .output()?;
+    let folder = String::from_utf8(output.stdout)?;
+    if folder.trim().is_empty() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(PathBuf::from(folder.trim()))
+}
+
 /// Who simulates the kubelets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nodes {
@@ -200,15 +213,7 @@ fn add_stages(kwok: &mut Command, nodes: Nodes) -> Outcome {
 }
 
 fn stages() -> Outcome<PathBuf> {
-    let output = Command::new("go")
-        .args(["list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok"])
-        .current_dir(root().join("tests/interop/kwok"))
-        .output()?;
-    let folder = String::from_utf8(output.stdout)?;
-    if folder.trim().is_empty() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    Ok(PathBuf::from(folder.trim()).join("kustomize/stage"))
+    Ok(go_module("kwok", "sigs.k8s.io/kwok")?.join("kustomize/stage"))
 }
 
 /// Returns the text of a log line of level error, of klog or as JSON.

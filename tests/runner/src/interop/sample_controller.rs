@@ -5,14 +5,14 @@
 //! kube-controller-manager, a kube-scheduler and kwok.
 
 use super::cases::Case;
-use super::cluster::{self, Cluster, go_build};
+use super::cluster::{self, Cluster, go_build, go_module};
 use super::kubectl::Shell;
 use super::server::Server;
 use super::subject::Subject;
 use crate::running::{Running, repeat};
-use kubist_test_support::process::{Outcome, root};
+use kubist_test_support::process::Outcome;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ const STEPS: &[(&str, Step)] = &[
 ];
 
 fn steps(kubectl: &Shell, kubeconfig: &Path, programs: &Path, folder: &Path) -> Outcome<Vec<Case>> {
-    let module = module()?;
+    let module = go_module(PART, MODULE)?;
     kubectl.run(&format!("apply -f {}", module.join(DEFINITION).display()))?;
     kubectl.run("wait --for=condition=Established crd/foos.samplecontroller.k8s.io")?;
     let mut command = Command::new(programs.join(PART));
@@ -73,19 +73,6 @@ fn steps(kubectl: &Shell, kubeconfig: &Path, programs: &Path, folder: &Path) -> 
     kubectl.run(&format!("create -f {}", module.join(FOO).display()))?;
     let case = |&(name, step): &(&str, Step)| Case::of(PART, name, step(kubectl));
     Ok(STEPS.iter().map(case).collect())
-}
-
-/// Returns the module's folder.
-fn module() -> Outcome<PathBuf> {
-    let output = Command::new("go")
-        .args(["list", "-m", "-f", "{{.Dir}}", MODULE])
-        .current_dir(root().join("tests/interop").join(PART))
-        .output()?;
-    let text = String::from_utf8(output.stdout)?;
-    if text.trim().is_empty() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    Ok(PathBuf::from(text.trim()))
 }
 
 /// Waits until a field of an object has a value.

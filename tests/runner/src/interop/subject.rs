@@ -2,8 +2,8 @@
 //! the same surroundings.
 
 use super::server::Server;
-use crate::upstream::{Programs, Upstream, service_account_key};
-use kubist_test_support::process::{self, Outcome};
+use crate::upstream::{Programs, Upstream, self_signed, service_account_key};
+use kubist_test_support::process::Outcome;
 use std::path::{Path, PathBuf};
 
 /// The administrator's token on the kube-apiserver.
@@ -47,11 +47,7 @@ pub(super) struct Authority {
 impl Authority {
     fn new(folder: &Path) -> Outcome<Self> {
         let (certificate, key) = (folder.join("clients.pem"), folder.join("clients-key.pem"));
-        let [to, key_to] = [&certificate, &key].map(|it| it.display().to_string());
-        let arguments = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=clients -out";
-        let mut arguments: Vec<&str> = arguments.split(' ').collect();
-        arguments.extend([to.as_str(), "-keyout", &key_to]);
-        process::output("openssl", &arguments)?;
+        self_signed((&certificate, &key), "/CN=clients", &[])?;
         Ok(Self { certificate, key })
     }
 }

@@ -4,11 +4,12 @@
 //! and `tests/interop/keda` have the versions.
 
 use super::cases::Case;
-use super::cluster::go_build;
+use super::cluster::{go_build, go_module};
 use super::kubectl::Shell;
 use super::subject::{Subject, Surroundings};
 use crate::running::{Running, free_port, repeat};
-use kubist_test_support::process::{self, Outcome, root};
+use crate::upstream::self_signed;
+use kubist_test_support::process::{self, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -64,7 +65,7 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
     let server = subject.start(Surroundings::Alone, folder)?;
     let kubectl = Shell::on_path(&server.kubeconfig, folder);
     for (of, module, file) in DEFINITIONS {
-        let file = module_folder(of, module)?.join(file);
+        let file = go_module(of, module)?.join(file);
         kubectl.run(&format!("apply --server-side -f {}", file.display()))?;
     }
     // kubectl fails on a definition without conditions.
@@ -90,13 +91,10 @@ impl Certificates {
     fn new(folder: &Path) -> Outcome<Self> {
         let folder = folder.join("certificates");
         std::fs::create_dir_all(&folder)?;
-        let path = |name: &str| folder.join(name).display().to_string();
-        let (certificate, key) = (path("tls.crt"), path("tls.key"));
-        let arguments = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=webhooks \
-                         -addext subjectAltName=IP:127.0.0.1 -out";
-        let mut arguments: Vec<&str> = arguments.split_whitespace().collect();
-        arguments.extend([&*certificate, "-keyout", &key]);
-        process::output("openssl", &arguments)?;
+        let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));
+        let address = ["-addext", "subjectAltName=IP:127.0.0.1"];
+        self_signed((&certificate, &key), "/CN=webhooks", &address)?;
+        let certificate = certificate.display().to_string();
         let encoded = process::output("base64", &["-w0", &certificate])?;
         let authority = encoded.trim().to_owned();
         Ok(Self { folder, authority })
@@ -150,19 +148,6 @@ fn awaited(command: Command, log: &Path, port: u16) -> Outcome<WebhookServer> {
     let mut running = Running::start(command, log)?;
     running.await_port(port)?;
     Ok(WebhookServer { running, port })
-}
-
-/// Returns a module's folder.
-fn module_folder(of: &str, module: &str) -> Outcome<PathBuf> {
-    let output = Command::new("go")
-        .args(["list", "-m", "-f", "{{.Dir}}", module])
-        .current_dir(root().join("tests/interop").join(of))
-        .output()?;
-    let text = String::from_utf8(output.stdout)?;
-    if text.trim().is_empty() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    Ok(PathBuf::from(text.trim()))
 }
 
 /// Stores both configurations, lets the definition convert, and waits until all of it counts.
