@@ -6,6 +6,7 @@ mod codegen;
 mod convert;
 mod demo;
 mod documents;
+mod etcd;
 mod harmless;
 mod input_files;
 mod logging;
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Demo(demo::Options),
     /// Run an API server in this process, in memory or with a data directory
     Serve(Box<serve::Options>),
+    /// Serve etcd's API from the storage of this project, for a kube-apiserver or etcdctl
+    Etcd(Box<etcd::Options>),
     /// Check, compact, back up and restore the data of `serve`
     Storage(storage::Options),
     /// Watch the objects of a resource in any cluster
@@ -63,6 +66,7 @@ impl Command {
             Self::Completions(options) => Ok(documents::completions(&options, whole)),
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),
+            Self::Etcd(options) => block_on(etcd::run(*options)),
             Self::Logs(options) => block_on(logs::run(options)),
             Self::Man(options) => documents::man(&options, whole),
             Self::New(options) => new::run(&options),

@@ -128,6 +128,8 @@ pub use kubist_custom_resource as custom_resource;
 pub use kubist_derive as derive;
 #[cfg(feature = "diagnostics")]
 pub use kubist_diagnostics as diagnostics;
+#[cfg(feature = "server")]
+pub use kubist_etcd as etcd;
 #[cfg(feature = "events")]
 pub use kubist_events as events;
 #[cfg(feature = "apply")]

@@ -6,9 +6,9 @@
 use crate::config::{Config, ConfigError};
 use crate::member::Member;
 use crate::method::{Method, STATUS};
-use crate::proto::StatusRequest;
 use crate::refusal::Refusal;
 use crate::version::Version;
+use kubist_etcd_api::StatusRequest;
 use prost::Message;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

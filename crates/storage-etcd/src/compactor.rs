@@ -6,10 +6,12 @@
 
 use crate::engine::Shared;
 use crate::method::{COMPACT, TXN};
-use crate::proto::{self, Operation, RequestOp};
 use crate::refusal::Refusal;
 use crate::translate::{head, number, revision};
 use bytes::Bytes;
+use kubist_etcd_api::{
+    self as api, CompareOperand, CompareTarget, Operation, OperationResponse, RequestOp,
+};
 use kubist_storage::{CompactError, Revision};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -27,8 +29,9 @@ pub(crate) struct Round {
 
 impl Shared {
     pub(crate) async fn compact(&self, at: Revision) -> Result<(), CompactError> {
-        let message = proto::CompactionRequest {
+        let message = api::CompactionRequest {
             revision: number(at),
+            ..api::CompactionRequest::default()
         };
         match self.call(&COMPACT, message).await {
             Ok(_) => {
@@ -72,7 +75,10 @@ impl Shared {
         round.head = head(answer.header.as_ref());
         if !answer.succeeded {
             let read = answer.responses.into_iter().next();
-            let kvs = read.and_then(|read| read.range).unwrap_or_default().kvs;
+            let kvs = match read.and_then(|read| read.response) {
+                Some(OperationResponse::Range(read)) => read.kvs,
+                _ => Vec::new(),
+            };
             let Some(kv) = kvs.first() else {
                 // The key was removed: start over.
                 round.version = 0;
@@ -95,24 +101,25 @@ impl Shared {
 }
 
 /// Writes the key if nobody has since it had this version.
-fn turn(version: i64, compacted: Revision) -> proto::TxnRequest {
+fn turn(version: i64, compacted: Revision) -> api::TxnRequest {
     let step = |operation| RequestOp {
         request: Some(operation),
     };
-    proto::TxnRequest {
-        compare: vec![proto::Compare {
-            target: proto::Target::Version.into(),
+    api::TxnRequest {
+        compare: vec![api::Compare {
+            target: CompareTarget::Version.into(),
             key: KEY,
-            value: Some(proto::Value::Version(version)),
+            operand: Some(CompareOperand::Version(version)),
+            ..api::Compare::default()
         }],
-        success: vec![step(Operation::Put(proto::PutRequest {
+        success: vec![step(Operation::Put(api::PutRequest {
             key: KEY,
             value: compacted.to_string().into(),
-            lease: 0,
+            ..api::PutRequest::default()
         }))],
-        failure: vec![step(Operation::Range(proto::RangeRequest {
+        failure: vec![step(Operation::Range(api::RangeRequest {
             key: KEY,
-            ..proto::RangeRequest::default()
+            ..api::RangeRequest::default()
         }))],
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::engine::Shared;
 use crate::method::{LEASE_GRANT, LEASE_REVOKE};
-use crate::proto::{LeaseGrantRequest, LeaseRevokeRequest};
 use crate::refusal::Refusal;
+use kubist_etcd_api::{LeaseGrantRequest, LeaseRevokeRequest};
 use kubist_storage::{LeaseError, LeaseId};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -60,6 +60,7 @@ impl Shared {
         let granted = (seconds + slack(seconds)).min(TTL_MAX.as_secs());
         let message = LeaseGrantRequest {
             ttl: i64::try_from(granted).unwrap_or(i64::MAX),
+            ..LeaseGrantRequest::default()
         };
         let answer = self.call(&LEASE_GRANT, message).await;
         let lease = match answer {

@@ -45,7 +45,6 @@ mod engine;
 mod leases;
 mod member;
 mod method;
-mod proto;
 mod reads;
 mod refusal;
 mod translate;

@@ -3,11 +3,11 @@
 
 use crate::config::{Config, ConfigError};
 use crate::method::{Method, WATCH_PATH};
-use crate::proto::{WatchRequest, WatchResponse};
 use crate::version::Version;
 use futures_util::Stream;
 use http::Uri;
 use http::uri::PathAndQuery;
+use kubist_etcd_api::{WatchRequest, WatchResponse};
 use parking_lot::Mutex;
 use prost::Message;
 use std::time::Duration;

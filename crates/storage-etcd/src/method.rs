@@ -1,6 +1,6 @@
 //! The gRPC methods that the engine calls: their paths, and whether they may be retried.
 
-use crate::proto::{
+use kubist_etcd_api::{
     CompactionRequest, CompactionResponse, DeleteRangeRequest, DeleteRangeResponse,
     LeaseGrantRequest, LeaseGrantResponse, LeaseRevokeRequest, LeaseRevokeResponse, PutRequest,
     PutResponse, RangeRequest, RangeResponse, StatusRequest, StatusResponse, TxnRequest,

@@ -2,10 +2,10 @@
 
 use crate::engine::Shared;
 use crate::method::{RANGE, STATUS};
-use crate::proto;
 use crate::refusal::Refusal;
 use crate::translate::{LOWEST_KEY, bounds, head, key_value, number};
 use bytes::Bytes;
+use kubist_etcd_api as api;
 use kubist_storage::{GetResponse, RangeRequest, RangeResponse, ReadError, Revision};
 
 impl Shared {
@@ -20,10 +20,10 @@ impl Shared {
         } else {
             Bytes::copy_from_slice(key)
         };
-        let message = proto::RangeRequest {
+        let message = api::RangeRequest {
             key,
             count_only: absent,
-            ..proto::RangeRequest::default()
+            ..api::RangeRequest::default()
         };
         let answer = self.read(message, at).await?;
         Ok(GetResponse {
@@ -36,14 +36,14 @@ impl Shared {
         let Some((key, range_end)) = bounds(&request.range) else {
             return self.nothing(request.at).await;
         };
-        let message = proto::RangeRequest {
+        let message = api::RangeRequest {
             key,
             range_end,
             limit: request
                 .limit
                 .map_or(0, |limit| i64::try_from(limit).unwrap_or(i64::MAX)),
             count_only: request.limit == Some(0),
-            revision: 0,
+            ..api::RangeRequest::default()
         };
         let answer = self.read(message, request.at).await?;
         let count = usize::try_from(answer.count).unwrap_or(0);
@@ -72,7 +72,7 @@ impl Shared {
 
     /// Bytes allocated on the disk of the responding member.
     pub(crate) async fn size_bytes(&self) -> Result<Option<u64>, ReadError> {
-        match self.call(&STATUS, proto::StatusRequest {}).await {
+        match self.call(&STATUS, api::StatusRequest {}).await {
             Ok(status) => Ok(u64::try_from(status.db_size).ok()),
             Err(None) => Err(ReadError::Closed),
             Err(Some(refusal)) => Err(refusal.into_fault().into()),
@@ -81,9 +81,9 @@ impl Shared {
 
     async fn read(
         &self,
-        mut message: proto::RangeRequest,
+        mut message: api::RangeRequest,
         at: Option<Revision>,
-    ) -> Result<proto::RangeResponse, ReadError> {
+    ) -> Result<api::RangeResponse, ReadError> {
         if let Some(at) = at {
             // Zero means before all history; to etcd it means the current revision.
             message.revision = number(at).max(1);
@@ -103,10 +103,10 @@ impl Shared {
 
     /// etcd's error has no current revision, which the caller needs.
     async fn future(&self, requested: Revision) -> ReadError {
-        let message = proto::RangeRequest {
+        let message = api::RangeRequest {
             key: LOWEST_KEY,
             count_only: true,
-            ..proto::RangeRequest::default()
+            ..api::RangeRequest::default()
         };
         let answer = self.call(&RANGE, message).await;
         let current = answer.map_or(Revision::ZERO, |answer| head(answer.header.as_ref()));

@@ -1,7 +1,7 @@
 //! Conversion between etcd's messages and storage types. No message makes it panic.
 
-use crate::proto;
 use bytes::Bytes;
+use kubist_etcd_api as api;
 use kubist_storage::{Event, EventKind, KeyRange, KeyValue, LeaseId, Note, Revision};
 use std::sync::Arc;
 
@@ -19,27 +19,29 @@ pub(crate) fn revision(number: i64) -> Revision {
 }
 
 /// Returns the current revision in a response header.
-pub(crate) fn head(header: Option<&proto::ResponseHeader>) -> Revision {
+pub(crate) fn head(header: Option<&api::ResponseHeader>) -> Revision {
     header.map_or(Revision::ZERO, |header| revision(header.revision))
 }
 
-pub(crate) fn key_value(kv: proto::KeyValue) -> Arc<KeyValue> {
+pub(crate) fn key_value(kv: api::KeyValue) -> Arc<KeyValue> {
     Arc::new(KeyValue {
-        key: kv.key.into(),
-        value: kv.value.into(),
+        // Slices would keep the whole response in memory.
+        key: Bytes::copy_from_slice(&kv.key),
+        value: Bytes::copy_from_slice(&kv.value),
         create_revision: revision(kv.create_revision),
         mod_revision: revision(kv.mod_revision),
+        version: u64::try_from(kv.version).unwrap_or(0),
         lease: (kv.lease != 0).then_some(LeaseId(kv.lease)),
         note: Note::default(),
     })
 }
 
 /// Converts an event; `None` for an unknown kind or a missing key.
-pub(crate) fn event(event: proto::Event) -> Option<Arc<Event>> {
+pub(crate) fn event(event: api::Event) -> Option<Arc<Event>> {
     let kv = key_value(event.kv?);
-    let kind = match proto::EventKind::try_from(event.kind).ok()? {
-        proto::EventKind::Put => EventKind::Put(Arc::clone(&kv)),
-        proto::EventKind::Delete => EventKind::Delete,
+    let kind = match api::EventType::try_from(event.kind).ok()? {
+        api::EventType::Put => EventKind::Put(Arc::clone(&kv)),
+        api::EventType::Delete => EventKind::Delete,
     };
     Some(Arc::new(Event {
         revision: kv.mod_revision,
@@ -99,13 +101,13 @@ mod tests {
 
     #[test]
     fn an_event_of_no_known_kind_is_none() {
-        let kv = Some(proto::KeyValue::default());
-        let strange = proto::Event {
+        let kv = Some(api::KeyValue::default());
+        let strange = api::Event {
             kind: 7,
             kv,
             prev_kv: None,
         };
         assert_eq!(event(strange), None);
-        assert_eq!(event(proto::Event::default()), None);
+        assert_eq!(event(api::Event::default()), None);
     }
 }

@@ -10,10 +10,10 @@ use self::progress::ProgressSender;
 use self::stream::{Stream, StreamEnd};
 use crate::cluster::Pauses;
 use crate::engine::Shared;
-use crate::proto;
 use crate::refusal::Refusal;
 use crate::translate::{event, head, revision};
 use futures_util::stream::unfold;
+use kubist_etcd_api as api;
 use kubist_storage::{Event, Fault, FaultKind, ReadError, Revision, Watch, WatchBatch};
 use kubist_storage::{WatchError, WatchRangeRequest};
 use std::sync::Arc;
@@ -161,7 +161,7 @@ impl Follower {
     }
 
     /// Converts a response to a batch; `None` if there is nothing to deliver.
-    fn take(&mut self, response: proto::WatchResponse) -> Option<WatchBatch> {
+    fn take(&mut self, response: api::WatchResponse) -> Option<WatchBatch> {
         if response.events.is_empty() {
             let revision = head(response.header.as_ref());
             if response.created || revision.next() < self.next {

@@ -2,10 +2,12 @@
 
 use crate::engine::Shared;
 use crate::method::{DELETE, Method, PUT, TXN};
-use crate::proto::{self, Operation, RequestOp};
 use crate::refusal::Refusal;
 use crate::translate::{head, key_value, number};
 use bytes::Bytes;
+use kubist_etcd_api::{
+    self as api, CompareOperand, CompareTarget, Operation, OperationResponse, RequestOp,
+};
 use kubist_storage::{DeleteRequest, Expected, Guard, LeaseId, PutRequest, ReadError, Revision};
 use kubist_storage::{WriteError, WriteOutcome};
 use prost::Message;
@@ -32,10 +34,11 @@ impl Shared {
         }
         let key = request.key.clone();
         let mut compares: Vec<_> = request.guards.into_iter().map(compare).collect();
-        let put = proto::PutRequest {
+        let put = api::PutRequest {
             key: request.key,
             value: request.value,
             lease: lease.0,
+            ..api::PutRequest::default()
         };
         match request.expected {
             Expected::Any if compares.is_empty() => {
@@ -61,7 +64,10 @@ impl Shared {
             lease: LeaseId(0),
         };
         let key = request.key.clone();
-        let delete = proto::DeleteRangeRequest { key: request.key };
+        let delete = api::DeleteRangeRequest {
+            key: request.key,
+            ..api::DeleteRangeRequest::default()
+        };
         match request.expected {
             Expected::Any => {
                 let answer = self.write(&DELETE, delete, write).await?;
@@ -95,14 +101,14 @@ impl Shared {
     async fn write_if(
         &self,
         key: Bytes,
-        compares: Vec<proto::Compare>,
+        compares: Vec<api::Compare>,
         operation: Operation,
         read_on_conflict: bool,
         write: Write,
     ) -> Result<WriteOutcome, WriteError> {
-        let read = Operation::Range(proto::RangeRequest {
+        let read = Operation::Range(api::RangeRequest {
             key,
-            ..proto::RangeRequest::default()
+            ..api::RangeRequest::default()
         });
         let step = |operation| RequestOp {
             request: Some(operation),
@@ -112,7 +118,7 @@ impl Shared {
         } else {
             Vec::new()
         };
-        let txn = proto::TxnRequest {
+        let txn = api::TxnRequest {
             compare: compares,
             success: vec![step(operation)],
             failure,
@@ -123,7 +129,10 @@ impl Shared {
             return Ok(WriteOutcome::Committed { revision });
         }
         let read = answer.responses.into_iter().next();
-        let kvs = read.and_then(|read| read.range).unwrap_or_default().kvs;
+        let kvs = match read.and_then(|read| read.response) {
+            Some(OperationResponse::Range(read)) => read.kvs,
+            _ => Vec::new(),
+        };
         Ok(WriteOutcome::Conflict {
             revision,
             current: kvs.into_iter().next().map(key_value),
@@ -157,15 +166,16 @@ impl Shared {
 }
 
 /// Compares the modification revision of a key; zero means that it is absent.
-fn modified(key: &Bytes, revision: Revision) -> proto::Compare {
-    proto::Compare {
-        target: proto::Target::Modification.into(),
+fn modified(key: &Bytes, revision: Revision) -> api::Compare {
+    api::Compare {
+        target: CompareTarget::Mod.into(),
         key: key.clone(),
-        value: Some(proto::Value::Modification(number(revision))),
+        operand: Some(CompareOperand::ModRevision(number(revision))),
+        ..api::Compare::default()
     }
 }
 
-fn compare(guard: Guard) -> proto::Compare {
+fn compare(guard: Guard) -> api::Compare {
     modified(&guard.key, guard.revision)
 }
 

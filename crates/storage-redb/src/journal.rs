@@ -6,6 +6,7 @@ use crate::{Store, StoreError};
 use kubist_storage::journal::{Batch, Journal, Replayed};
 use kubist_storage::memory::Config;
 use kubist_storage::{Event, EventKind, Fault, FaultKind, LeaseId};
+use redb::ReadableTable as _;
 use redb::{Database, StorageError, Table, WriteTransaction};
 use std::fmt;
 use std::io::ErrorKind;
@@ -137,15 +138,17 @@ fn store_meta(transaction: &WriteTransaction, batch: &Batch) -> Result<(), redb:
             batch.written.last().map(|event| event.revision.0),
         ),
         (meta::COMPACTED, batch.compacted.map(|revision| revision.0)),
-        (
-            meta::LEASES_GRANTED,
-            batch
-                .granted
-                .last()
-                .map(|(lease, _)| lease.0.unsigned_abs()),
-        ),
     ];
     let mut table = transaction.open_table(META)?;
+    // A client may choose a lower id than those granted before.
+    let granted = batch
+        .granted
+        .iter()
+        .map(|(lease, _)| lease.0.unsigned_abs());
+    if let Some(granted) = granted.max() {
+        let before = table.get(meta::LEASES_GRANTED)?.map_or(0, |it| it.value());
+        table.insert(meta::LEASES_GRANTED, granted.max(before))?;
+    }
     for (name, value) in rows {
         if let Some(value) = value {
             table.insert(name, value)?;

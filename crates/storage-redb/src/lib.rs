@@ -34,7 +34,8 @@
 //! # Contracts
 //!
 //! - An acknowledged write is in the file and synced: it survives a crash of the process and of the
-//!   machine, as far as the disk honours syncs. A batch is in the file completely or not at all.
+//!   machine, as far as the disk honours syncs, unless the store was
+//!   [opened without](Store::open_unsynced). A batch is in the file completely or not at all.
 //! - Revisions keep rising. History goes back as far as before a restart; its age is counted from
 //!   the restart, and leases get their full lifetime again, as with etcd.
 //! - A corrupt store is refused when it is opened, with an error; nothing of it is served. Files of
@@ -57,6 +58,7 @@ mod report;
 mod restore;
 mod store;
 mod store_dir;
+mod unsynced;
 
 pub use error::StoreError;
 pub use report::{Compaction, Report, Restored};

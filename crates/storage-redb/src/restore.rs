@@ -187,6 +187,7 @@ fn mark(revision: Revision) -> KeyValue {
         value: "everything before was restored from a backup".into(),
         create_revision: revision,
         mod_revision: revision,
+        version: 1,
         lease: None,
         note: Note::default(),
     }

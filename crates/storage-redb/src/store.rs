@@ -5,6 +5,7 @@
 use crate::format::{self, FORMAT, LEASES, META, Row, VERSIONS, meta};
 use crate::journal::RedbJournal;
 use crate::store_dir::StoreDir;
+use crate::unsynced::Unsynced;
 use crate::{Compaction, Report, StoreError};
 use kubist_storage::journal::{JournaledKv, Replay, Replayed};
 use kubist_storage::memory::Config;
@@ -24,6 +25,13 @@ use std::time::Duration;
 const CACHE_BYTES: usize = 32 << 20;
 /// Maximum number of compaction passes while the file still shrinks.
 const COMPACTIONS_MAX: usize = 8;
+
+/// Which writes are synced to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Syncing {
+    Each,
+    Never,
+}
 
 /// A store that is open exclusively. Dropping it closes it.
 pub struct Store {
@@ -46,6 +54,19 @@ impl Store {
     /// # Errors
     /// The store is in use, corrupt, or of another program, or the file system fails.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_with(dir, Syncing::Each)
+    }
+
+    /// Same as [`open`](Self::open), but nothing is synced: acknowledged writes survive a crash of
+    /// the process, but not one of the machine, which may even leave a store that cannot be opened.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn open_unsynced(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_with(dir, Syncing::Never)
+    }
+
+    fn open_with(dir: &Path, syncing: Syncing) -> Result<Self, StoreError> {
         let dir_lock = StoreDir::create(dir)?;
         let file = dir_lock.open()?;
         if file.is_none() {
@@ -56,7 +77,7 @@ impl Store {
             drop(database);
             dir_lock.finish()?;
         }
-        Self::in_dir(dir_lock)
+        Self::in_dir(dir_lock, syncing)
     }
 
     /// Opens an existing store.
@@ -64,7 +85,7 @@ impl Store {
     /// # Errors
     /// Those of [`open`](Self::open), or there is none.
     pub fn open_existing(dir: &Path) -> Result<Self, StoreError> {
-        Self::in_dir(StoreDir::existing(dir)?)
+        Self::in_dir(StoreDir::existing(dir)?, Syncing::Each)
     }
 
     /// Opens a store on a redb backend; creates one if it is empty. Clones share the backend. For
@@ -93,21 +114,25 @@ impl Store {
         })
     }
 
-    fn in_dir(dir_lock: StoreDir) -> Result<Self, StoreError> {
+    fn in_dir(dir_lock: StoreDir, syncing: Syncing) -> Result<Self, StoreError> {
         let path = dir_lock.file();
         let Some(file) = dir_lock.open()? else {
             return Err(StoreError::NotFound { path });
         };
         let (database, repaired) = guarded(&path, || {
             let (builder, repairs) = watched_builder();
-            verified(builder.create_file(file)?, &repairs)
+            let database = match syncing {
+                Syncing::Each => builder.create_file(file)?,
+                Syncing::Never => builder.create_with_backend(Unsynced::new(file)?)?,
+            };
+            verified(database, &repairs)
         })?;
         Self::of_ours(Self {
             database,
             path,
             is_file: true,
             repaired,
-            reopen: Arc::new(move || Self::in_dir(dir_lock.clone())),
+            reopen: Arc::new(move || Self::in_dir(dir_lock.clone(), syncing)),
         })
     }
 
@@ -115,6 +140,11 @@ impl Store {
     fn of_ours(store: Self) -> Result<Self, StoreError> {
         match store.meta(&store.read()?, meta::FORMAT)? {
             Some(FORMAT) => Ok(store),
+            Some(format::FORMAT_MIN) => {
+                let upgraded = upgrade(&store.database);
+                upgraded.map_err(|error| StoreError::of(&store.path, error))?;
+                Ok(store)
+            }
             Some(found) => Err(StoreError::Format {
                 path: store.path,
                 found,
@@ -347,6 +377,15 @@ fn watched_builder() -> (Builder, Arc<AtomicBool>) {
 fn is_empty(database: &Database) -> Result<bool, redb::Error> {
     let read = database.begin_read()?;
     Ok(read.list_tables()?.next().is_none() && read.list_multimap_tables()?.next().is_none())
+}
+
+/// Marks a store of the oldest format as one of the newest: its rows are read as they are, and
+/// those written from now on need a reader that knows them.
+fn upgrade(database: &Database) -> Result<(), redb::Error> {
+    let write = database.begin_write()?;
+    write.open_table(META)?.insert(meta::FORMAT, FORMAT)?;
+    write.commit()?;
+    Ok(())
 }
 
 /// Writes the contents of an empty store.

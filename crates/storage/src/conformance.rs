@@ -230,6 +230,7 @@ macro_rules! conformance_suite {
             writes::put_of_another_revision_conflicts_and_reads_it,
             writes::put_of_the_seen_revision_replaces,
             writes::refused_writes_leave_no_trace,
+            writes::version_counts_the_writes_since_the_creation,
             writes::too_large_a_request_is_refused_whole,
         }
     };

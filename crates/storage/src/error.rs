@@ -65,6 +65,17 @@ pub enum WriteError {
         /// Its limit.
         bytes_max: usize,
     },
+    /// A transaction keeps the value or the lease of a key that does not exist.
+    #[error("the key does not exist")]
+    KeyNotFound,
+    /// A transaction deletes too many keys.
+    #[error("the transaction deletes {keys} keys, at most {keys_max}")]
+    TooManyKeys {
+        /// Number of keys that it would delete.
+        keys: usize,
+        /// The limit.
+        keys_max: usize,
+    },
     /// Key and value exceed the size limit of a request.
     #[error("the request is too large: {bytes} bytes{}", at_most(*.bytes_max))]
     TooLarge {
@@ -106,6 +117,21 @@ pub enum LeaseError {
     /// The engine failed.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// There is a lease with the requested id.
+    #[error("lease {lease} exists already")]
+    Exists {
+        /// The lease named in the request.
+        lease: LeaseId,
+    },
+    /// The requested id is negative or too high: it would leave no room for ids that the engine
+    /// chooses.
+    #[error("the lease id {} is outside the range from 1 to {}", lease.0, id_max.0)]
+    IdOutOfRange {
+        /// The lease named in the request.
+        lease: LeaseId,
+        /// The highest one that can be requested.
+        id_max: LeaseId,
+    },
     /// The lease never was, expired, or was revoked already.
     #[error("lease {lease} does not exist")]
     NotFound {

@@ -8,6 +8,7 @@
 //! [`Batch`]es; it does not evaluate requests.
 
 mod engine;
+mod leases;
 mod queue;
 mod replay;
 mod writer;

@@ -17,6 +17,8 @@ pub struct KeyValue {
     pub create_revision: Revision,
     /// The revision that wrote this version.
     pub mod_revision: Revision,
+    /// Number of writes since the key was created, this one included: 1 for the first.
+    pub version: u64,
     /// The lease that deletes the key when it expires.
     pub lease: Option<LeaseId>,
     /// An annotation by readers of this value, which storage neither reads nor keeps.

@@ -8,8 +8,11 @@
 //! every engine must pass, and `KvWrapper` (feature `testing`) intercepts calls between a server
 //! and its engine in tests.
 //!
-//! It is not a general-purpose database: it has no transactions over several keys, no secondary
-//! indexes and no authentication. It knows neither Kubernetes nor any value encoding.
+//! [`KvTransact`] and [`KvLeases`] are the rest of etcd's writes and leases, for a server of etcd's
+//! own API; the engines in this process implement them.
+//!
+//! It is not a general-purpose database: it has no secondary indexes and no authentication. It knows
+//! neither Kubernetes nor any value encoding.
 //!
 //! ```
 //! use kubist_storage::memory::MemoryKv;
@@ -55,11 +58,13 @@ mod key_range;
 mod key_value;
 mod kv;
 mod kv_future;
+mod kv_transact;
 #[cfg(feature = "testing")]
 mod kv_wrapper;
 mod lease;
 mod request;
 mod revision;
+mod transaction;
 mod watch;
 
 pub mod memory;
@@ -79,12 +84,17 @@ pub use key_range::KeyRange;
 pub use key_value::{KeyValue, Note};
 pub use kv::{Kv, KvMaintenance, KvRead, KvWatch, KvWrite};
 pub use kv_future::KvFuture;
+pub use kv_transact::{KvLeases, KvTransact};
 #[cfg(feature = "testing")]
 pub use kv_wrapper::KvWrapper;
-pub use lease::LeaseId;
+pub use lease::{LeaseId, LeaseStatus};
 pub use request::{
     DeleteRequest, Expected, GetResponse, Guard, PutRequest, RangeRequest, RangeResponse,
     WatchRangeRequest, WriteOutcome,
 };
 pub use revision::Revision;
+pub use transaction::{
+    Comparison, Operand, Operation, OperationResult, Performed, PutLease, Relation, Transaction,
+    TransactionOutcome,
+};
 pub use watch::{ProgressRequester, Watch, WatchBatch};

@@ -17,6 +17,7 @@ mod state;
 mod timeline;
 mod topic;
 mod topics;
+mod transact;
 mod tree;
 mod versions;
 mod view;
@@ -36,6 +37,7 @@ use self::view::View;
 use self::watcher::{Progress, Watcher};
 use crate::batch::Batch;
 use crate::{Clock, CompactError, DeleteRequest, GetResponse, KeyRange, KeyValue, KvFuture};
+use crate::{KvLeases, KvTransact, LeaseStatus, Transaction, TransactionOutcome};
 use crate::{KvMaintenance, KvRead, KvWatch, KvWrite, LeaseError};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
 use crate::{WatchError, WatchRangeRequest, WriteError, WriteOutcome};
@@ -380,6 +382,36 @@ impl KvWrite for MemoryKv {
         let revoked = self.change(|state, effects| state.revoke(lease, effects));
         self.expire(self.shared.clock.now());
         KvFuture::ready(revoked)
+    }
+}
+
+impl KvTransact for MemoryKv {
+    fn transact(
+        &self,
+        transaction: Transaction,
+    ) -> KvFuture<'_, Result<TransactionOutcome, WriteError>> {
+        KvFuture::ready(self.change(|state, effects| state.transact(&transaction, effects)))
+    }
+}
+
+impl KvLeases for MemoryKv {
+    fn grant_as(&self, lease: LeaseId, ttl: Duration) -> KvFuture<'_, Result<(), LeaseError>> {
+        let times = (self.now(), ttl);
+        KvFuture::ready(self.change(|state, effects| state.grant_as(lease, times, effects)))
+    }
+
+    fn keep_alive(&self, lease: LeaseId) -> KvFuture<'_, Result<Duration, LeaseError>> {
+        let now = self.now();
+        KvFuture::ready(self.shared.state.write().keep_alive(now, lease))
+    }
+
+    fn lease(&self, lease: LeaseId) -> KvFuture<'_, Result<LeaseStatus, LeaseError>> {
+        let now = self.now();
+        KvFuture::ready(self.shared.state.read().lease(now, lease))
+    }
+
+    fn leases(&self) -> KvFuture<'_, Result<Vec<LeaseId>, LeaseError>> {
+        KvFuture::ready(self.shared.state.read().lease_ids())
     }
 }
 

@@ -42,6 +42,12 @@ pub(crate) struct Answer {
 }
 
 impl Raw {
+    /// Reports whether the server closes the connection after it.
+    pub(crate) fn closes(&self) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|(name, value)| name == "connection" && value == "close")
+    }
+
     /// Returns the first header of this name.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(it, _)| it == name);

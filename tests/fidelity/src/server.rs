@@ -124,7 +124,10 @@ impl Server {
                 return Err(ServerError::Long);
             }
         }
-        self.sender = Some(sender);
+        // The connection may not have noticed yet that it is about to be closed.
+        if !raw.closes() {
+            self.sender = Some(sender);
+        }
         Ok(raw)
     }
 

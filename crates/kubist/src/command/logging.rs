@@ -50,9 +50,7 @@ enum Format {
 impl LogOptions {
     /// Starts logging to standard error.
     pub(super) fn install(&self) {
-        let subscriber = subscriber(self.level(), self.logging_format, writer);
-        // An existing subscriber was installed on purpose.
-        drop(tracing::subscriber::set_global_default(subscriber));
+        install_as(self.level(), self.logging_format);
     }
 
     fn level(&self) -> LevelFilter {
@@ -64,6 +62,18 @@ impl LogOptions {
             _ => LevelFilter::TRACE,
         }
     }
+}
+
+/// Starts logging text from a level on.
+pub(super) fn install(level: LevelFilter) {
+    install_as(level, Format::Text);
+}
+
+fn install_as(level: LevelFilter, format: Format) {
+    // An existing subscriber was installed on purpose.
+    drop(tracing::subscriber::set_global_default(subscriber(
+        level, format, writer,
+    )));
 }
 
 /// Whether the log has ended.

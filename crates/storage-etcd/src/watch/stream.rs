@@ -2,10 +2,10 @@
 
 use crate::engine::Shared;
 use crate::member::Member;
-use crate::proto::{self, WatchCreateRequest, WatchRequestUnion, WatchResponse};
 use crate::refusal::Refusal;
 use crate::translate::{LOWEST_KEY, bounds, number};
 use futures_util::stream::unfold;
+use kubist_etcd_api::{self as api, WatchCreateRequest, WatchRequestUnion, WatchResponse};
 use kubist_storage::{Revision, WatchRangeRequest};
 use std::sync::Arc;
 use tokio::sync::mpsc::{self, Sender};
@@ -19,7 +19,7 @@ pub(super) struct Stream {
     member: Arc<Member>,
     responses: Streaming<WatchResponse>,
     /// Dropping it ends the watch at etcd.
-    requests: Sender<proto::WatchRequest>,
+    requests: Sender<api::WatchRequest>,
     progress_is_safe: bool,
     /// A response that came with the creation.
     first: Option<WatchResponse>,
@@ -64,8 +64,8 @@ impl Stream {
     ) -> Result<Self, StreamEnd> {
         let progress_is_safe = shared.cluster.progress_is_safe(&member).await;
         let (requests, queue) = mpsc::channel(PROGRESS_REQUESTS_MAX);
-        let create = proto::WatchRequest {
-            ask: Some(WatchRequestUnion::Create(create(request, from))),
+        let create = api::WatchRequest {
+            request: Some(WatchRequestUnion::Create(create(request, from))),
         };
         drop(requests.try_send(create)); // The channel is empty.
         let queue = unfold(queue, |mut queue| async {
@@ -114,7 +114,7 @@ impl Stream {
     }
 
     /// Returns the sender for progress requests, where the responses can be trusted.
-    pub(super) fn progress_asks(&self) -> Option<&Sender<proto::WatchRequest>> {
+    pub(super) fn progress_asks(&self) -> Option<&Sender<api::WatchRequest>> {
         self.progress_is_safe.then_some(&self.requests)
     }
 }
@@ -144,5 +144,6 @@ fn create(request: &WatchRangeRequest, from: Revision) -> WatchCreateRequest {
         start_revision: number(from),
         progress_notify: request.progress,
         prev_kv: request.previous,
+        ..WatchCreateRequest::default()
     }
 }

@@ -110,14 +110,27 @@ async fn later_format_is_refused() {
     filled(folder.path()).await;
     tamper(folder.path(), |write| {
         let mut meta = write.open_table(META).unwrap();
-        meta.insert("format", 2).unwrap();
+        meta.insert("format", 3).unwrap();
     });
     let error = error_of(folder.path());
     let (found, known) = match error {
         StoreError::Format { found, known, .. } => (found, known),
         error => panic!("{error:?}"),
     };
-    assert_eq!((found, known), (2, 1));
+    assert_eq!((found, known), (3, 2));
+}
+
+#[tokio::test]
+async fn store_of_the_first_format_is_read_and_marked_as_one_of_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    filled(folder.path()).await;
+    tamper(folder.path(), |write| {
+        let mut meta = write.open_table(META).unwrap();
+        meta.insert("format", 1).unwrap();
+    });
+    let report = Store::open_existing(folder.path()).unwrap().check();
+    let report = report.unwrap();
+    assert_eq!((report.format, report.keys), (2, 7));
 }
 
 #[tokio::test]
@@ -219,7 +232,7 @@ async fn backup_is_a_store_of_its_own() {
     let report = store.check().unwrap();
     assert_eq!(
         (report.format, report.revision.0, report.compacted.0),
-        (1, 63, 30)
+        (2, 63, 30)
     );
     assert_eq!((report.keys, report.leases, report.repaired), (7, 1, false));
     store.backup(&copy).unwrap();

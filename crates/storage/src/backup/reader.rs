@@ -1,6 +1,7 @@
 //! `Reader`: decodes and verifies a backup.
 
-use super::{DIGEST_BYTES, END, HEAD_BYTES, MAGIC, PART_BYTES_MAX, RECORD};
+use super::{DIGEST_BYTES, END, LENGTHS_BYTES, MAGIC, PART_BYTES_MAX};
+use super::{RECORD, RECORD_WITHOUT_VERSION, REVISIONS_BYTES};
 use crate::{KeyValue, LeaseId, Note, Revision};
 use bytes::Bytes;
 use ring::digest::{Context, SHA256};
@@ -93,34 +94,42 @@ impl<R: Read> Reader<R> {
         let mut kind = [0];
         self.fill(&mut kind)?;
         match kind[0] {
-            RECORD => self.record().map(Some),
+            RECORD => self.record(true).map(Some),
+            RECORD_WITHOUT_VERSION => self.record(false).map(Some),
             END => self.end().map(|()| None),
             _ => Err(damaged("there is neither an object nor the end")),
         }
     }
 
-    fn record(&mut self) -> Result<KeyValue, BackupError> {
-        let mut head = [0; HEAD_BYTES];
-        self.fill(&mut head)?;
-        let number = |at: usize| {
-            let bytes = head[at..].first_chunk().copied();
-            u64::from_le_bytes(bytes.unwrap_or_default())
+    fn record(&mut self, has_version: bool) -> Result<KeyValue, BackupError> {
+        let mut revisions = [0; REVISIONS_BYTES];
+        self.fill(&mut revisions)?;
+        let create_revision = Revision(number_at(&revisions, 0));
+        let mod_revision = Revision(number_at(&revisions, 8));
+        let version = if has_version {
+            self.number()?
+        } else {
+            // Earlier releases did not count.
+            1 + u64::from(create_revision != mod_revision)
         };
+        let mut lengths = [0; LENGTHS_BYTES];
+        self.fill(&mut lengths)?;
         let length = |at: usize| {
-            let bytes = head[at..].first_chunk().copied();
+            let bytes = lengths[at..].first_chunk().copied();
             u32::from_le_bytes(bytes.unwrap_or_default()) as usize
         };
-        let (key_len, value_len) = (length(24), length(28));
+        let (key_len, value_len) = (length(8), length(12));
         if key_len == 0 || key_len > PART_BYTES_MAX || value_len > PART_BYTES_MAX {
             return Err(damaged("the size of an object is invalid"));
         }
         let (key, value) = (self.bytes(key_len)?, self.bytes(value_len)?);
-        let lease = i64::from_le_bytes(number(16).to_le_bytes());
+        let lease = i64::from_le_bytes(number_at(&lengths, 0).to_le_bytes());
         let kv = KeyValue {
             key,
             value,
-            create_revision: Revision(number(0)),
-            mod_revision: Revision(number(8)),
+            create_revision,
+            mod_revision,
+            version,
             lease: Some(LeaseId(lease)).filter(|lease| lease.0 != 0),
             note: Note::default(),
         };
@@ -189,6 +198,11 @@ impl<R: Read> Reader<R> {
             records: self.records,
         }
     }
+}
+
+fn number_at(bytes: &[u8], at: usize) -> u64 {
+    let bytes = bytes[at..].first_chunk().copied();
+    u64::from_le_bytes(bytes.unwrap_or_default())
 }
 
 fn damaged(why: &'static str) -> BackupError {

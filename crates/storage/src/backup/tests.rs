@@ -118,6 +118,7 @@ fn keys_out_of_order_are_refused() {
             key: Bytes::from(key),
             value: Bytes::new(),
             create_revision: Revision(2),
+            version: 3,
             mod_revision: Revision(3),
             lease: None,
             note: Note::default(),

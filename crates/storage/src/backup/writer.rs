@@ -34,6 +34,7 @@ impl Writer {
             out.push(RECORD);
             out.extend_from_slice(&kv.create_revision.0.to_le_bytes());
             out.extend_from_slice(&kv.mod_revision.0.to_le_bytes());
+            out.extend_from_slice(&kv.version.to_le_bytes());
             out.extend_from_slice(&kv.lease.map_or(0, |lease| lease.0).to_le_bytes());
             out.extend_from_slice(&len(&kv.key));
             out.extend_from_slice(&len(&kv.value));

@@ -41,6 +41,21 @@ pub async fn refused_writes_leave_no_trace(subject: &Subject) {
     assert_eq!(subject.value("a", None).await.expect("it exists"), "1");
 }
 
+/// The version of a key counts its writes, and begins anew once it was deleted.
+pub async fn version_counts_the_writes_since_the_creation(subject: &Subject) {
+    let mut versions = Vec::new();
+    for write in ["1", "2", "delete", "3", "4", "5"] {
+        if write == "delete" {
+            subject.delete("a").await;
+            continue;
+        }
+        subject.put("a", write).await;
+        let read = subject.kv().get(&subject.key("a"), None).await;
+        versions.push(read.expect("it works").kv.map(|kv| kv.version));
+    }
+    assert_eq!(versions, [1, 2, 1, 2, 3].map(Some));
+}
+
 /// The loser of a create gets the winner's version.
 pub async fn create_of_an_existing_key_conflicts_and_reads_it(subject: &Subject) {
     let created = subject.put_if("a", "1", Expected::Absent).await;

@@ -147,8 +147,13 @@ impl JournaledKv {
         }
     }
 
+    /// The time of the store's clock.
+    pub(super) fn now(&self) -> Duration {
+        self.shared.published.now()
+    }
+
     /// Submits a request and waits for its response.
-    async fn ask<T, E: Refusal>(
+    pub(super) async fn ask<T, E: Refusal>(
         &self,
         request: impl FnOnce(oneshot::Sender<Result<T, E>>) -> Request,
     ) -> Result<T, E> {

@@ -1,7 +1,9 @@
 //! The queue of the writer's requests, and its batches.
 
 use crate::{CompactError, DeleteRequest, Fault, LeaseError, LeaseId, PutRequest, Revision};
+use crate::{LeaseStatus, Operation, Transaction, TransactionOutcome};
 use crate::{ReadError, WatchError, WriteError, WriteOutcome};
+use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -27,6 +29,26 @@ pub(super) enum Request {
         now: Duration,
         lease: LeaseId,
         answer: Responder<(), LeaseError>,
+    },
+    Transact(Transaction, Responder<TransactionOutcome, WriteError>),
+    GrantAs {
+        now: Duration,
+        lease: LeaseId,
+        ttl: Duration,
+        answer: Responder<(), LeaseError>,
+    },
+    KeepAlive {
+        now: Duration,
+        lease: LeaseId,
+        answer: Responder<Duration, LeaseError>,
+    },
+    Lease {
+        now: Duration,
+        lease: LeaseId,
+        answer: Responder<LeaseStatus, LeaseError>,
+    },
+    Leases {
+        answer: Responder<Vec<LeaseId>, LeaseError>,
     },
     Compact {
         revision: Revision,
@@ -64,9 +86,21 @@ impl Request {
         match self {
             Self::Put(put, _) => put.key.len() + put.value.len(),
             Self::Delete(delete, _) => delete.key.len(),
+            Self::Transact(transaction, _) => weight_of(transaction),
             _ => 0,
         }
     }
+}
+
+/// Returns the bytes that the larger branch writes.
+fn weight_of(transaction: &Transaction) -> usize {
+    let weight = |operation: &Operation| match operation {
+        Operation::Put { key, value, .. } => key.len() + value.as_ref().map_or(0, Bytes::len),
+        Operation::Read | Operation::Delete(_) => 0,
+    };
+    let branches = [&transaction.success, &transaction.failure];
+    let sums = branches.map(|branch| branch.iter().map(weight).sum::<usize>());
+    sums[0].max(sums[1])
 }
 
 /// Requests in order of arrival.

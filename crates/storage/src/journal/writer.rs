@@ -182,8 +182,8 @@ impl Writer {
                 let result = self.state.delete(&delete, &mut self.effects);
                 self.reply(answer, result);
             }
-            Request::Grant { now, ttl, answer } => {
-                let result = self.state.grant(now, ttl, &mut self.effects);
+            Request::Transact(transaction, answer) => {
+                let result = self.state.transact(&transaction, &mut self.effects);
                 self.reply(answer, result);
             }
             Request::Revoke { now, lease, answer } => {
@@ -191,6 +191,11 @@ impl Writer {
                 self.expire(now, to)?;
                 self.reply(answer, result);
             }
+            Request::Grant { .. }
+            | Request::GrantAs { .. }
+            | Request::KeepAlive { .. }
+            | Request::Lease { .. }
+            | Request::Leases { .. } => self.evaluate_lease(request),
             Request::Compact { revision, answer } => {
                 self.compactions.push_back(Compaction {
                     revision,
@@ -215,6 +220,37 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    fn evaluate_lease(&mut self, request: Request) {
+        match request {
+            Request::Grant { now, ttl, answer } => {
+                let result = self.state.grant(now, ttl, &mut self.effects);
+                self.reply(answer, result);
+            }
+            Request::GrantAs {
+                now,
+                lease,
+                ttl,
+                answer,
+            } => {
+                let result = self.state.grant_as(lease, (now, ttl), &mut self.effects);
+                self.reply(answer, result);
+            }
+            Request::KeepAlive { now, lease, answer } => {
+                let result = self.state.keep_alive(now, lease);
+                self.reply(answer, result);
+            }
+            Request::Lease { now, lease, answer } => {
+                let result = self.state.lease(now, lease);
+                self.reply(answer, result);
+            }
+            Request::Leases { answer } => {
+                let result = self.state.lease_ids();
+                self.reply(answer, result);
+            }
+            _ => debug_assert!(false, "the caller passes requests of leases only"),
+        }
     }
 
     fn expire(&mut self, now: Duration, to: &MemoryKv) -> Result<(), Fault> {

@@ -1,6 +1,6 @@
 //! Leases and the keys attached to them. It reads no clock: `now` is an argument.
 
-use crate::LeaseId;
+use crate::{LeaseId, LeaseStatus};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,6 +16,7 @@ pub(crate) struct Leases {
 
 #[derive(Clone, Debug)]
 struct Lease {
+    ttl: Duration,
     deadline: Duration,
     keys: BTreeSet<Bytes>,
 }
@@ -28,16 +29,47 @@ impl Leases {
     pub(crate) fn grant(&mut self, now: Duration, ttl: Duration) -> LeaseId {
         self.granted += 1;
         let id = LeaseId(self.granted);
-        let deadline = now.saturating_add(ttl);
-        self.by_id.insert(
-            id,
-            Lease {
-                deadline,
-                keys: BTreeSet::new(),
-            },
-        );
-        self.deadlines.insert((deadline, id));
+        self.restore(id, ttl, now);
         id
+    }
+
+    /// Grants a lease with this id, which must be unused. Ids that are chosen later are above it.
+    pub(crate) fn grant_as(&mut self, id: LeaseId, now: Duration, ttl: Duration) {
+        self.granted = self.granted.max(id.0);
+        self.restore(id, ttl, now);
+    }
+
+    /// Reports whether the id is used, be it by a lease that has ended and still has keys.
+    pub(crate) fn exists(&self, id: LeaseId) -> bool {
+        self.by_id.contains_key(&id)
+    }
+
+    /// Returns the ids of the active leases.
+    pub(crate) fn ids(&self) -> Vec<LeaseId> {
+        let ids = self.by_id.keys().copied();
+        ids.filter(|id| !self.ended.contains(id)).collect()
+    }
+
+    /// Starts the lifetime of an active lease anew, and returns it. `None` if it is not active.
+    pub(crate) fn keep_alive(&mut self, id: LeaseId, now: Duration) -> Option<Duration> {
+        if !self.is_alive(id) {
+            return None;
+        }
+        let lease = self.by_id.get_mut(&id)?;
+        self.deadlines.remove(&(lease.deadline, id));
+        lease.deadline = now.saturating_add(lease.ttl);
+        self.deadlines.insert((lease.deadline, id));
+        Some(lease.ttl)
+    }
+
+    /// Describes an active lease.
+    pub(crate) fn status(&self, id: LeaseId, now: Duration) -> Option<LeaseStatus> {
+        let lease = self.by_id.get(&id).filter(|_| self.is_alive(id))?;
+        Some(LeaseStatus {
+            ttl: lease.ttl,
+            remaining: lease.deadline.saturating_sub(now),
+            keys: lease.keys.iter().cloned().collect(),
+        })
     }
 
     /// Continues the numbering after the leases granted so far.
@@ -50,8 +82,13 @@ impl Leases {
 
     /// Restores an active lease with its full lifetime.
     pub(crate) fn restore(&mut self, id: LeaseId, ttl: Duration, now: Duration) {
-        let (deadline, keys) = (now.saturating_add(ttl), BTreeSet::new());
-        self.by_id.insert(id, Lease { deadline, keys });
+        let lease = Lease {
+            ttl,
+            deadline: now.saturating_add(ttl),
+            keys: BTreeSet::new(),
+        };
+        let deadline = lease.deadline;
+        self.by_id.insert(id, lease);
         self.deadlines.insert((deadline, id));
     }
 
@@ -60,8 +97,11 @@ impl Leases {
     pub(crate) fn restore_key(&mut self, id: LeaseId, key: &Bytes) {
         let lease = self.by_id.entry(id).or_insert_with(|| {
             self.ended.insert(id);
-            let (deadline, keys) = (Duration::ZERO, BTreeSet::new());
-            Lease { deadline, keys }
+            Lease {
+                ttl: Duration::ZERO,
+                deadline: Duration::ZERO,
+                keys: BTreeSet::new(),
+            }
         });
         lease.keys.insert(key.clone());
     }

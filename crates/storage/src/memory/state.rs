@@ -118,7 +118,7 @@ impl State {
         if !self.holds(&key, expected) || !guards.iter().all(is_same) {
             return Ok(self.conflict(&key));
         }
-        self.check_space(&key, value.len())?;
+        self.check_added(self.added(&key, value.len()))?;
         let commit = self.versions.put(&key, value, lease);
         Ok(self.committed(commit, lease, effects))
     }
@@ -144,18 +144,24 @@ impl State {
         ttl: Duration,
         effects: &mut Effects,
     ) -> Result<LeaseId, LeaseError> {
-        if self.closed {
-            return Err(LeaseError::Closed);
-        }
-        let ttl_max = self.lease_ttl_max;
-        if ttl.is_zero() || ttl > ttl_max {
-            return Err(LeaseError::TtlOutOfRange { ttl, ttl_max });
-        }
+        self.judge_ttl(ttl)?;
         let lease = self.leases.grant(now, ttl);
         if let Some(batch) = &mut effects.batch {
             batch.granted.push((lease, ttl));
         }
         Ok(lease)
+    }
+
+    /// Checks that a lease can have this lifetime.
+    pub(crate) fn judge_ttl(&self, ttl: Duration) -> Result<(), LeaseError> {
+        let ttl_max = self.lease_ttl_max;
+        if self.closed {
+            return Err(LeaseError::Closed);
+        }
+        if ttl.is_zero() || ttl > ttl_max {
+            return Err(LeaseError::TtlOutOfRange { ttl, ttl_max });
+        }
+        Ok(())
     }
 
     /// Ends a lease; `expire` then deletes its keys.
@@ -265,7 +271,7 @@ impl State {
         self.topics.close(&mut effects.wakers);
     }
 
-    fn admit(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
+    pub(crate) fn admit(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
         let (bytes, bytes_max) = (key.len() + value_bytes, self.request_bytes_max);
         if self.closed {
             return Err(WriteError::Closed);
@@ -279,13 +285,16 @@ impl State {
         Ok(())
     }
 
-    /// Checks the size limit for a value. A value no larger than the one it replaces always fits.
-    fn check_space(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
-        let before = self.versions.current(key).map(|kv| kv.value.len());
-        let added = match before {
+    /// Returns the bytes that a value adds. One no larger than what it replaces adds none.
+    pub(crate) fn added(&self, key: &[u8], value_bytes: usize) -> usize {
+        match self.versions.current(key).map(|kv| kv.value.len()) {
             Some(before) => value_bytes.saturating_sub(before),
             None => weight_of(key.len(), value_bytes),
-        };
+        }
+    }
+
+    /// Checks the size limit for a write that adds so many bytes. One that adds none always fits.
+    pub(crate) fn check_added(&self, added: usize) -> Result<(), WriteError> {
         self.limit.check(self.versions.live_bytes(), added)
     }
 
@@ -301,7 +310,7 @@ impl State {
         }
     }
 
-    fn committed(
+    pub(crate) fn committed(
         &mut self,
         commit: Commit,
         lease: Option<LeaseId>,

@@ -327,6 +327,7 @@ mod tests {
             key: Bytes::copy_from_slice(&[b'k', key]),
             value: Bytes::new(),
             create_revision: revision,
+            version: 1,
             mod_revision: revision,
             lease: None,
             note: Note::default(),

@@ -210,15 +210,20 @@ impl Versions {
     pub(crate) fn put(&mut self, key: &[u8], value: Bytes, lease: Option<LeaseId>) -> Commit {
         let revision = self.revision.next();
         // One buffer per key, shared by all its versions, and not part of a larger one.
-        let (key, create_revision) = match self.head.get(key) {
-            Some(kv) => (kv.key.clone(), kv.create_revision),
-            None => (Bytes::copy_from_slice(key), revision),
+        let (key, create_revision, version) = match self.head.get(key) {
+            Some(kv) => (
+                kv.key.clone(),
+                kv.create_revision,
+                kv.version.saturating_add(1),
+            ),
+            None => (Bytes::copy_from_slice(key), revision, 1),
         };
         let kv = KeyValue {
             key: key.clone(),
             value,
             create_revision,
             mod_revision: revision,
+            version,
             lease,
             note: Note::default(),
         };

@@ -34,7 +34,7 @@ impl Table {
         assert!(!batch.is_empty());
         self.batches.push(batch.written.len());
         for (lease, ttl) in &batch.granted {
-            self.granted = lease.0;
+            self.granted = self.granted.max(lease.0);
             self.leases.insert(*lease, *ttl);
         }
         for lease in &batch.ended {
@@ -351,6 +351,7 @@ fn replay_refuses_what_is_no_history() {
         value: Bytes::new(),
         create_revision: Revision(create),
         mod_revision: Revision(revision),
+        version: 1,
         lease: None,
         note: kubist_storage::Note::default(),
     };

@@ -8,5 +8,6 @@ mod full;
 mod journaled;
 mod memory;
 mod model;
+mod transactions;
 mod watchers;
 mod wrapped;

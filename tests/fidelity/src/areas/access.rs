@@ -144,7 +144,10 @@ fn act(plan: &mut Plan<'_>) {
     let mut step = match plan.random.below(10) {
         0 | 1 => plan.step("GET", made.path.as_str()),
         2 => plan.step("GET", collection),
-        3 => plan.step("GET", made.kind.everywhere()),
+        // Other sequences make objects meanwhile.
+        3 => plan
+            .step("GET", made.kind.everywhere())
+            .query("fieldSelector", "metadata.namespace={{ns}}"),
         4 => plan
             .step("GET", collection)
             .query("fieldSelector", format!("metadata.name={}", made.name)),

@@ -191,6 +191,7 @@ mod tests {
                 value: bytes::Bytes::new(),
                 create_revision: Revision(1),
                 mod_revision: Revision(revision),
+                version: 1,
                 lease: None,
                 note: kubist_storage::Note::default(),
             });

@@ -187,6 +187,7 @@ mod tests {
             value: Bytes::from(vec![0; usize::from(key)]),
             create_revision: Revision(revision),
             mod_revision: Revision(revision),
+            version: 1,
             lease: None,
             note: Note::default(),
         })

@@ -56,6 +56,7 @@ mod tests {
             key: Bytes::from(format!("{key:05}")),
             value: Bytes::new(),
             create_revision: Revision(2),
+            version: 1,
             mod_revision: Revision(2),
             lease: None,
             note: Note::default(),

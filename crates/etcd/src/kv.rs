@@ -1,0 +1,99 @@
+//! The service `KV`.
+
+use crate::range::Reading;
+use crate::refusal;
+use crate::service::Etcd;
+use crate::txn::{self, Checked};
+use kubist_etcd_api as api;
+use kubist_etcd_api::OperationResponse;
+use kubist_storage::{RangeRequest, Revision};
+use tonic::Status;
+
+impl Etcd {
+    pub(crate) async fn range(
+        self,
+        request: api::RangeRequest,
+    ) -> Result<api::RangeResponse, Status> {
+        let reading = Reading::of(request)?;
+        let (response, revision) = match (reading.at, self.kv().head()) {
+            (None, Some((tree, revision))) => (reading.of_tree(&tree), revision),
+            (at, _) => {
+                let request = RangeRequest {
+                    range: reading.range.clone(),
+                    at,
+                    limit: reading.read_max(),
+                };
+                let page = self.kv().range(request).await.map_err(refusal::of_read)?;
+                (reading.response(page.kvs, page.count), page.revision)
+            }
+        };
+        Ok(api::RangeResponse {
+            header: Some(self.header(revision)),
+            ..response
+        })
+    }
+
+    pub(crate) async fn put(self, request: api::PutRequest) -> Result<api::PutResponse, Status> {
+        let (revision, response) = self.single(txn::put(request)?).await?;
+        let header = Some(self.header(revision));
+        match response {
+            Some(OperationResponse::Put(response)) => Ok(api::PutResponse { header, ..response }),
+            _ => Err(Status::internal("a put has no result")),
+        }
+    }
+
+    pub(crate) async fn delete_range(
+        self,
+        request: api::DeleteRangeRequest,
+    ) -> Result<api::DeleteRangeResponse, Status> {
+        let (revision, response) = self.single(txn::delete(request)?).await?;
+        let header = Some(self.header(revision));
+        match response {
+            Some(OperationResponse::Delete(response)) => {
+                Ok(api::DeleteRangeResponse { header, ..response })
+            }
+            _ => Err(Status::internal("a delete has no result")),
+        }
+    }
+
+    pub(crate) async fn txn(self, request: api::TxnRequest) -> Result<api::TxnResponse, Status> {
+        let operations_max = self.config().txn_operations_max;
+        let checked = Checked::of(request, operations_max)?;
+        let (transaction, answers) = checked.split();
+        let outcome = self.kv().transact(transaction).await;
+        let outcome = outcome.map_err(refusal::of_write)?;
+        let (succeeded, revision) = (outcome.held, outcome.revision);
+        let responses = answers.of(outcome).into_iter().map(|response| {
+            let response = Some(response);
+            api::ResponseOp { response }
+        });
+        Ok(api::TxnResponse {
+            succeeded,
+            responses: responses.collect(),
+            header: Some(self.header(revision)),
+        })
+    }
+
+    pub(crate) async fn compact(
+        self,
+        request: api::CompactionRequest,
+    ) -> Result<api::CompactionResponse, Status> {
+        let revision = Revision(u64::try_from(request.revision).unwrap_or(0));
+        let compacted = self.kv().compact(revision).await;
+        compacted.map_err(refusal::of_compaction)?;
+        Ok(api::CompactionResponse {
+            header: Some(self.current_header().await?),
+        })
+    }
+
+    /// Does one operation, and returns the revision after it.
+    async fn single(
+        &self,
+        step: (kubist_storage::Operation, txn::Wanted),
+    ) -> Result<(Revision, Option<OperationResponse>), Status> {
+        let (transaction, answers) = Checked::single(step).split();
+        let outcome = self.kv().transact(transaction).await;
+        let outcome = outcome.map_err(refusal::of_write)?;
+        Ok((outcome.revision, answers.of(outcome).pop()))
+    }
+}
