@@ -6,9 +6,12 @@ mod codegen;
 mod convert;
 mod demo;
 mod documents;
+mod envtest;
 mod etcd;
+mod foreign_flags;
 mod harmless;
 mod input_files;
+mod kube_apiserver;
 mod logging;
 mod logs;
 mod memory;
@@ -40,6 +43,10 @@ pub(crate) enum Command {
     Serve(Box<serve::Options>),
     /// Serve etcd's API from the storage of this project, for a kube-apiserver or etcdctl
     Etcd(Box<etcd::Options>),
+    /// The same as serve, with the flags and the defaults of a kube-apiserver
+    KubeApiserver(kube_apiserver::Options),
+    /// Fill a directory for controller-runtime's envtest (KUBEBUILDER_ASSETS)
+    Envtest(envtest::Options),
     /// Check, compact, back up and restore the data of `serve`
     Storage(storage::Options),
     /// Watch the objects of a resource in any cluster
@@ -66,6 +73,8 @@ impl Command {
             Self::Completions(options) => Ok(documents::completions(&options, whole)),
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),
+            Self::Envtest(options) => envtest::run(&options),
+            Self::KubeApiserver(options) => block_on(kube_apiserver::run(options)),
             Self::Etcd(options) => block_on(etcd::run(*options)),
             Self::Logs(options) => block_on(logs::run(options)),
             Self::Man(options) => documents::man(&options, whole),

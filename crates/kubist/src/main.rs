@@ -4,6 +4,8 @@ mod command;
 
 use crate::command::Command;
 use clap::{CommandFactory as _, Parser};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// It returns the memory of large bursts to the system, where the default allocator keeps it.
@@ -34,8 +36,25 @@ struct Arguments {
     command: Command,
 }
 
+/// Programs that this one is when it has their name: envtest finds it so.
+const OTHER_NAMES: [&str; 2] = ["etcd", "kube-apiserver"];
+
+/// The command line. By another name, the program is the command of that name.
+fn command_line() -> Vec<OsString> {
+    let mut arguments: Vec<_> = std::env::args_os().collect();
+    let name = arguments.first().map(PathBuf::from);
+    let name = name.as_deref().and_then(Path::file_stem);
+    let other = OTHER_NAMES
+        .into_iter()
+        .find(|it| name == Some(OsStr::new(it)));
+    if let Some(other) = other {
+        arguments.insert(1, other.into());
+    }
+    arguments
+}
+
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::try_parse_from(command_line()) {
         Ok(arguments) => arguments,
         Err(error) => return command::refuse(&error),
     };

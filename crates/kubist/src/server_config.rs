@@ -20,6 +20,7 @@ use kubist_storage::memory::MemoryKv;
 use kubist_storage::{Kv, Revision, memory};
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,6 +71,10 @@ pub struct ServerConfig {
     /// Default: the listen address or, if that is unspecified or loopback, the source address of
     /// the default route.
     pub advertise_address: Option<Ipv4Addr>,
+    /// The network of cluster IPs: its address and prefix length. Default: 10.96.0.0/16.
+    pub service_network: (Ipv4Addr, u32),
+    /// The node ports of services. Default: 30000 to 32767, as upstream.
+    pub node_ports: RangeInclusive<u16>,
     /// The data directory, in which every write is durable before it is acknowledged; created if it
     /// does not exist. Default: none, and the data ends with the process.
     pub data_dir: Option<PathBuf>,
@@ -187,6 +192,8 @@ impl Default for ServerConfig {
             storage_bytes_max: Some(2 << 30),
             object_cache_bytes_max: 512 << 20,
             advertise_address: None,
+            service_network: BuiltIn::default().service_network,
+            node_ports: BuiltIn::default().node_ports,
             data_dir: None,
             keys: ServerKeys::default(),
             watch_cache: None,
@@ -227,6 +234,8 @@ impl ServerConfig {
         let mut kinds = BuiltIn::default();
         kinds.default_roles = self.authorization.obeys_roles();
         kinds.default_flows = self.priority_and_fairness;
+        kinds.service_network = self.service_network;
+        kinds.node_ports = self.node_ports.clone();
         let port = self.listen.map_or(0, |it| it.port());
         if port != 0 {
             kinds.server_port = port;

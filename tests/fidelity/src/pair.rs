@@ -124,8 +124,8 @@ async fn round(step: &Step, theirs: &mut Side<'_>, ours: &mut Side<'_>) -> Vec<D
         }
         // Neither server accepts it.
         (Err(_), Err(_)) => Vec::new(),
-        (Err(error), Ok((_, raw))) => failed(error.to_string(), raw.status.to_string()),
-        (Ok((_, raw)), Err(error)) => failed(raw.status.to_string(), error.to_string()),
+        (Err(error), Ok((_, raw))) => failed(with_causes(&error), raw.status.to_string()),
+        (Ok((_, raw)), Err(error)) => failed(raw.status.to_string(), with_causes(&error)),
     }
 }
 
@@ -316,4 +316,15 @@ mod tests {
         assert!(is_reached(Until::Found, &raw(200, "True")));
         assert!(!is_reached(Until::Found, &raw(404, "True")));
     }
+}
+
+/// The error with its causes: what broke a connection is in the last of them.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }

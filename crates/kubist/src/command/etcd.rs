@@ -7,9 +7,10 @@ mod ignored;
 mod tls_options;
 mod urls;
 
-use self::ignored::IgnoredFlags;
+use self::ignored::OfEtcd;
 use self::tls_options::TlsOptions;
 use self::urls::{ListenUrl, listen_urls};
+use super::foreign_flags::ForeignFlags;
 use super::{Outcome, logging, signal, system_limits, values};
 use clap::{ArgAction, Args, ValueEnum};
 use kubist_etcd::{Config, Engine, Etcd, Tls};
@@ -111,7 +112,7 @@ pub(crate) struct Options {
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "warn")]
     log_level: Level,
     #[command(flatten)]
-    ignored: IgnoredFlags,
+    ignored: ForeignFlags<OfEtcd>,
 }
 
 type Urls = Arc<[ListenUrl]>;

@@ -27,6 +27,7 @@ mod authorization_options;
 mod etcd_options;
 mod key_options;
 mod limit_options;
+mod network_options;
 mod oidc_options;
 mod proxy_options;
 
@@ -80,7 +81,7 @@ pub(crate) struct Options {
     /// listen address, or the source address of the default route
     #[arg(long, value_name = "IP", value_parser = advertise_address)]
     advertise_address: Option<Ipv4Addr>,
-    /// The kubeconfig file to write
+    /// The kubeconfig file to write; none if it is empty
     #[arg(long, value_name = "FILE", default_value = "kubist.kubeconfig")]
     kubeconfig: PathBuf,
     /// The data directory; created if it does not exist
@@ -120,6 +121,8 @@ pub(crate) struct Options {
         allow_negative_numbers = true
     )]
     history: usize,
+    #[command(flatten)]
+    network: network_options::NetworkOptions,
     #[command(flatten)]
     limits: limit_options::LimitOptions,
     /// Serve watches and lists from a watch cache per resource; by default only with etcd, and only
@@ -226,10 +229,25 @@ enum Choice {
     None,
 }
 
+impl Options {
+    /// Takes what a kube-apiserver has by default, or reads from its directory of certificates.
+    pub(super) fn be_upstream(&mut self, listen: SocketAddr) {
+        self.listen = listen;
+        self.admission.add_upstream_default("ServiceAccount");
+        self.keys.take_serving_certificate();
+    }
+}
+
 pub(crate) async fn run(options: Options) -> Outcome {
+    run_after(options, || {}).await
+}
+
+/// Runs it; `say` logs what is to be said first.
+pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
     let started = Instant::now();
     let mut signals = signal::listen()?;
     options.logging.install();
+    say();
     system_limits::survive_file_size()?;
     let followed = options.encryption_provider_config_automatic_reload;
     let decider = options.authorization.decider()?;
@@ -253,6 +271,8 @@ pub(crate) async fn run(options: Options) -> Outcome {
         storage_bytes_max: options.limits.storage_bytes(),
         object_cache_bytes_max: options.limits.object_cache_bytes(),
         advertise_address: options.advertise_address,
+        service_network: options.network.service_cluster_ip_range,
+        node_ports: options.network.service_node_port_range,
         data_dir: options.data_dir,
         keys: options.keys.keys(),
         watch_cache: options.watch_cache,
@@ -280,7 +300,9 @@ pub(crate) async fn run(options: Options) -> Outcome {
     if options.simulate {
         simulate(&mut server)?;
     }
-    server.write_kubeconfig(&options.kubeconfig)?;
+    if !options.kubeconfig.as_os_str().is_empty() {
+        server.write_kubeconfig(&options.kubeconfig)?;
+    }
     announce_ready(&server, &options.kubeconfig, &decider.modes, started)?;
     let ended = tokio::select! {
         signal = signals.next() => Ok(signal.exit_code()),

@@ -5,7 +5,7 @@
 
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{CustomObject, ObjectMeta};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// The path of a field.
@@ -68,25 +68,27 @@ impl JsonPath {
     }
 
     /// Sets the value at a path that consists of names only, and creates missing parent objects.
-    pub(crate) fn set(&self, object: &mut CustomObject, value: Value) {
-        let Some(names) = self.names() else {
-            return;
-        };
+    ///
+    /// # Errors
+    /// A parent is something else than an object; the error is upstream's text.
+    pub(crate) fn set(&self, object: &mut CustomObject, value: Value) -> Result<(), String> {
+        let names = self.names().unwrap_or_default();
         let Some((last, way)) = names.split_last() else {
-            return;
+            return Ok(());
         };
         let mut map = object.content_mut();
-        for name in way {
-            let next = map.entry(*name).or_insert(Value::Null);
-            if !next.is_object() {
-                *next = Value::Object(serde_json::Map::new());
-            }
-            let Value::Object(inner) = next else {
-                return;
+        for (depth, name) in way.iter().enumerate() {
+            let next = map.entry(*name);
+            let Value::Object(inner) = next.or_insert_with(|| Value::Object(Map::new())) else {
+                let parent = way[..=depth].join(".");
+                return Err(format!(
+                    "value cannot be set because .{parent} is not a map[string]interface{{}}"
+                ));
             };
             map = inner;
         }
         map.insert((*last).to_owned(), value);
+        Ok(())
     }
 }
 
@@ -218,8 +220,17 @@ mod tests {
         let mut widget = widget();
         for path in [".spec.replicas", ".more.deep.replicas"] {
             let path = JsonPath::parse(path).expect("it is a path");
-            path.set(&mut widget, json!(7));
+            path.set(&mut widget, json!(7)).expect("it has a place");
             assert_eq!(path.find(&widget).map(Cow::into_owned), Some(json!(7)));
         }
+    }
+    #[test]
+    fn a_value_has_no_place_in_what_is_no_object() {
+        let mut widget = widget();
+        widget.content_mut().insert("gone".to_owned(), Value::Null);
+        let path = JsonPath::parse(".gone.deep.replicas").expect("it is a path");
+        let refused = path.set(&mut widget, json!(7));
+        let why = "value cannot be set because .gone is not a map[string]interface{}";
+        assert_eq!(refused, Err(why.to_owned()));
     }
 }

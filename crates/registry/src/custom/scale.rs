@@ -157,8 +157,12 @@ impl ScalePaths {
     }
 
     /// Sets the desired number of replicas.
-    pub(crate) fn set(&self, object: &mut CustomObject, replicas: i32) {
-        self.spec_replicas.path.set(object, Value::from(replicas));
+    ///
+    /// # Errors
+    /// A parent of its field is something else than an object, which upstream does not expect.
+    pub(crate) fn set(&self, object: &mut CustomObject, replicas: i32) -> Result<(), Status> {
+        let set = self.spec_replicas.path.set(object, Value::from(replicas));
+        set.map_err(Status::unmapped_error)
     }
 
     /// Returns the error for a read of the scale of an object without the desired number of

@@ -178,7 +178,7 @@ impl UpdatedObject for Scaled<'_> {
         }
         let mut object = old.boxed_clone();
         object.meta_mut().managed_fields = managed_fields;
-        set_replicas(&mut *object, new.spec.replicas, self.paths, self.scheme);
+        set_replicas(&mut *object, new.spec.replicas, self.paths, self.scheme)?;
         let version = &new.metadata.resource_version;
         // An update of a custom object must name the version that it replaces; an update of its
         // scale need not.
@@ -210,7 +210,8 @@ impl ObjectView for ScaleView<'_> {
         let Some(scale) = part.downcast_ref::<Scale>() else {
             return;
         };
-        set_replicas(object, scale.spec.replicas, self.paths, self.scheme);
+        // The scale was made of this object, so its number has a place.
+        set_replicas(object, scale.spec.replicas, self.paths, self.scheme).ok();
     }
 }
 
@@ -219,12 +220,12 @@ fn set_replicas(
     replicas: i32,
     paths: Option<&ScalePaths>,
     scheme: &Scheme,
-) {
+) -> Result<(), Status> {
     if let (Some(paths), Some(object)) = (paths, custom_mut(object)) {
-        paths.set(object, replicas);
-    } else {
-        (scheme.set_replicas)(object, replicas);
+        return paths.set(object, replicas);
     }
+    (scheme.set_replicas)(object, replicas);
+    Ok(())
 }
 
 impl Scaled<'_> {

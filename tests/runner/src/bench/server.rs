@@ -19,6 +19,7 @@ mod load;
 mod ours;
 mod ownership;
 mod scale;
+mod store;
 pub(super) mod subject;
 
 use super::peers::Peers;
@@ -94,6 +95,9 @@ pub(super) struct Options {
     /// Measure only what it costs to obey roles, a quota and a policy
     #[arg(long, conflicts_with_all = ["ownership", "custom", "scale"])]
     access: bool,
+    /// Measure only `kubist etcd` beside etcd, and a kube-apiserver on both
+    #[arg(long, conflicts_with_all = ["ownership", "custom", "scale", "access"])]
+    store: bool,
     /// Also measure the creates and updates of this kubist binary, which has no managed fields
     #[arg(long, value_name = "PATH")]
     unmanaged: Option<PathBuf>,
@@ -150,6 +154,8 @@ struct Found {
     custom_lists: Vec<Value>,
     /// Requests under roles, a quota and a policy.
     accesses: Vec<Value>,
+    /// Writes to `kubist etcd` and to etcd.
+    stores: Vec<Value>,
     /// Leases beside many Pods and watches.
     scales: Vec<Value>,
 }
@@ -185,6 +191,9 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Vec<Report>> {
     } else if options.access {
         bench.access(apiserver)?;
         reports.push(access::report(&bench.found));
+    } else if options.store {
+        bench.store(apiserver)?;
+        reports.push(store::report(&bench.found));
     } else if options.custom {
         bench.custom(apiserver)?;
         reports.push(custom::report(&bench.found));

@@ -37,6 +37,15 @@ pub(super) struct AdmissionOptions {
 }
 
 impl AdmissionOptions {
+    /// Enables a plugin that upstream enables by default, unless it is disabled.
+    pub(super) fn add_upstream_default(&mut self, plugin: &str) {
+        let is_listed = |list: &[String]| list.iter().any(|it| it == plugin);
+        if !is_listed(&self.enable_admission_plugins) && !is_listed(&self.disable_admission_plugins)
+        {
+            self.enable_admission_plugins.push(plugin.to_owned());
+        }
+    }
+
     /// Reports whether Pods may have privileged containers.
     pub(super) fn allow_privileged(&self) -> bool {
         self.allow_privileged

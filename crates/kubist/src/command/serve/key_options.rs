@@ -27,7 +27,25 @@ pub(super) struct KeyOptions {
     service_account_signing_key_file: Option<PathBuf>,
 }
 
+/// The serving certificate and its key in a kube-apiserver's directory of certificates.
+const UPSTREAM_CERTIFICATE: (&str, &str) = ("apiserver.crt", "apiserver.key");
+
 impl KeyOptions {
+    /// Serves with the certificate in the directory, as a kube-apiserver does, unless one was given.
+    pub(super) fn take_serving_certificate(&mut self) {
+        let Some(folder) = self.folder.take() else {
+            return;
+        };
+        let (certificate, key) = UPSTREAM_CERTIFICATE;
+        let (certificate, key) = (folder.join(certificate), folder.join(key));
+        if self.tls_cert_file.is_none() && certificate.is_file() && key.is_file() {
+            self.tls_cert_file = Some(certificate);
+            self.tls_private_key_file = Some(key);
+        } else {
+            self.folder = Some(folder);
+        }
+    }
+
     pub(super) fn client_ca_file(&self) -> Option<&Path> {
         self.client_ca_file.as_deref()
     }

@@ -1,4 +1,4 @@
-//! An etcd for the benchmark, on loopback, in a folder of its own.
+//! An etcd for the benchmark, or `kubist etcd` in its place, on loopback, in a folder of its own.
 
 use kubist_test_support::process::{self, Outcome, root};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -36,6 +36,17 @@ pub(super) fn binary(given: Option<&Path>) -> Outcome<Option<PathBuf>> {
     Ok(Some(built))
 }
 
+/// What survives of acknowledged writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeping {
+    /// Everything: each write is synced to the disk.
+    Synced,
+    /// What the system has written to the disk, if the machine fails.
+    Unsynced,
+    /// Nothing, in memory.
+    Nothing,
+}
+
 /// A running etcd. Dropping it kills it.
 pub(super) struct Etcd {
     child: Child,
@@ -46,23 +57,39 @@ impl Etcd {
     /// Starts an empty etcd in `folder`. Without `fsync` it can lose acknowledged writes when the
     /// machine fails.
     pub(super) fn start(binary: &Path, folder: &Path, fsync: bool) -> Outcome<Self> {
+        let keeping = if fsync {
+            Keeping::Synced
+        } else {
+            Keeping::Unsynced
+        };
+        Self::launch(Command::new(binary), folder, keeping)
+    }
+
+    /// Starts an empty `kubist etcd` in `folder`.
+    pub(super) fn kubist(binary: &Path, folder: &Path, keeping: Keeping) -> Outcome<Self> {
+        let mut command = Command::new(binary);
+        command.arg("etcd");
+        Self::launch(command, folder, keeping)
+    }
+
+    fn launch(mut command: Command, folder: &Path, keeping: Keeping) -> Outcome<Self> {
         let _gone = std::fs::remove_dir_all(folder);
         std::fs::create_dir_all(folder)?;
         let (client, peer) = (free_port()?, free_port()?);
         let url = |port: u16| format!("http://127.0.0.1:{port}");
         let log = std::fs::File::create(folder.join("log"))?;
-        let mut command = Command::new(binary);
         command
             .args(["--name", "bench", "--log-level", "error"])
-            .arg("--data-dir")
-            .arg(folder.join("data"))
             .args(["--listen-client-urls", &url(client)])
             .args(["--advertise-client-urls", &url(client)])
             .args(["--listen-peer-urls", &url(peer)])
             .args(["--initial-advertise-peer-urls", &url(peer)])
             .args(["--initial-cluster", &format!("bench={}", url(peer))])
             .args(["--quota-backend-bytes", QUOTA_BYTES]);
-        if !fsync {
+        if keeping != Keeping::Nothing {
+            command.arg("--data-dir").arg(folder.join("data"));
+        }
+        if keeping == Keeping::Unsynced {
             command.arg("--unsafe-no-fsync");
         }
         let child = command
@@ -70,7 +97,7 @@ impl Etcd {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
-            .map_err(|error| format!("{}: {error}", binary.display()))?;
+            .map_err(|error| format!("{}: {error}", command.get_program().display()))?;
         let etcd = Self {
             child,
             url: url(client),

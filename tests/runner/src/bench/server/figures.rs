@@ -82,7 +82,7 @@ fn starts(found: &Found) -> Table {
     table
 }
 
-fn lists(found: &Found) -> Table {
+pub(super) fn lists(found: &Found) -> Table {
     let head = ["list", "of", "objects", "MB", "wall, s", "server CPU, s"];
     let mut table = Table::new(head);
     for line in &found.lists {
@@ -103,7 +103,7 @@ pub(super) fn deliveries(line: &Value) -> f64 {
     of(line, "/deliveries") / of(line, "/cpu_seconds")
 }
 
-fn watches(found: &Found) -> Table {
+pub(super) fn watches(found: &Found) -> Table {
     let head = [
         "watch",
         "of",

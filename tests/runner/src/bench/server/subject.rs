@@ -88,11 +88,31 @@ fn started(
     etcd: Option<&Path>,
     mode: &str,
 ) -> Outcome<Subject> {
-    let path = std::fs::canonicalize(path)?;
-    let key = scratch.join("key.pem");
-    load.key(&key)?;
     let etcd = etcd::binary(etcd)?.ok_or("an etcd: see --etcd")?;
     let etcd = Etcd::start(&etcd, &scratch.join("etcd"), true)?;
+    started_on(load, scratch, path, etcd, mode)
+}
+
+/// Starts a kube-apiserver that allows everything on this etcd.
+pub(super) fn apiserver_on(
+    load: &Load,
+    scratch: &Path,
+    path: &Path,
+    etcd: Etcd,
+) -> Outcome<Subject> {
+    started_on(load, scratch, path, etcd, "AlwaysAllow")
+}
+
+fn started_on(
+    load: &Load,
+    scratch: &Path,
+    path: &Path,
+    etcd: Etcd,
+    mode: &str,
+) -> Outcome<Subject> {
+    let key = scratch.join("key.pem");
+    load.key(&key)?;
+    let path = std::fs::canonicalize(path)?;
     let ready = |kubeconfig: &Path| load.ready(kubeconfig);
     Subject::apiserver(&path, scratch, etcd, &key, mode, ready)
 }

@@ -1,0 +1,78 @@
+//! `kubist envtest`: fills a directory for controller-runtime's envtest, which starts the programs
+//! that it finds there.
+
+use super::Outcome;
+use clap::Args;
+use std::error::Error;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The programs that envtest starts. By these names this program is what they are.
+const PROGRAMS: [&str; 2] = ["etcd", "kube-apiserver"];
+/// The program that some suites call.
+const KUBECTL: &str = "kubectl";
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Makes DIR with the programs etcd and kube-apiserver, which are this program by other names, and with
+kubectl if it is on the PATH. The suites of a project run on them without a change:
+
+  export KUBEBUILDER_ASSETS=$(kubist envtest ./assets)
+  go test ./...")]
+pub(crate) struct Options {
+    /// The directory; created if it does not exist
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Copy this program instead of linking to it
+    #[arg(long)]
+    copy: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Outcome {
+    let own = std::env::current_exe()?;
+    fs::create_dir_all(&options.dir)
+        .map_err(|error| format!("cannot create {}: {error}", options.dir.display()))?;
+    let dir = fs::canonicalize(&options.dir)?;
+    for program in PROGRAMS {
+        place(&own, &dir.join(program), options.copy)?;
+    }
+    match on_path(KUBECTL) {
+        Some(kubectl) => place(&kubectl, &dir.join(KUBECTL), options.copy)?,
+        None => note("kubectl is not on the PATH: suites that call it need one in this directory")?,
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", dir.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts a program at a path, in place of what this command put there before.
+fn place(program: &Path, path: &Path, copies: bool) -> Result<(), Box<dyn Error>> {
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    if path.is_dir() {
+        return Err(format!("{} is a directory", path.display()).into());
+    }
+    if fs::symlink_metadata(path).is_ok() {
+        fs::remove_file(path).map_err(failed)?;
+    }
+    #[cfg(unix)]
+    if !copies {
+        return Ok(std::os::unix::fs::symlink(program, path).map_err(failed)?);
+    }
+    #[cfg(not(unix))]
+    let _ = copies;
+    fs::copy(program, path).map_err(failed)?;
+    Ok(())
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut found = std::env::split_paths(&path).map(|dir| dir.join(program));
+    let found = found.find(|it| it.is_file())?;
+    fs::canonicalize(found).ok()
+}
+
+fn note(text: &str) -> std::io::Result<()> {
+    writeln!(std::io::stderr().lock(), "kubist: {text}")
+}
