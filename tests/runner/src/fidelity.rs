@@ -22,7 +22,7 @@
 //! Both use the same service address range. `curl` and `openssl` must be installed.
 
 use crate::interop::server::{self, Server};
-use crate::upstream::{Programs, Upstream};
+use crate::upstream::{Programs, Store, Upstream};
 use clap::Args;
 use kubist_test_support::process::{self, Outcome, root};
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let ours = Server::start(&binary, &kubeconfig, &arguments)?;
     let programs = Programs {
         kube_apiserver: &kube_apiserver,
-        etcd: &options.etcd,
+        store: Store::Etcd(&options.etcd),
     };
     let theirs = Upstream::start(programs, &scratch, TOKEN, options.upstreams())?;
     let mut program = program(options);

@@ -16,6 +16,7 @@ mod definitions;
 mod differential;
 mod e2e;
 mod e2e_webhooks;
+mod envtest;
 mod etcd;
 mod followers;
 mod go_informer;
@@ -36,12 +37,13 @@ mod schema;
 mod schemas;
 pub(crate) mod server;
 mod steps;
+mod store;
 mod subject;
 mod tables;
 mod validation;
 mod webhook_servers;
 
-use crate::upstream::Programs;
+use crate::upstream::{Programs, Store};
 use clap::Args;
 pub(crate) use e2e_webhooks::{Within, run_within};
 use kubectl::Kubectl;
@@ -74,7 +76,7 @@ pub(crate) struct Options {
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and
     /// with `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `e2e-webhooks`,
-    /// `helm`, `apply`, `sample-controller`, `kubebuilder`, `definitions`, `codegen`, `new-roles`,
+    /// `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`, `definitions`, `codegen`, `new-roles`,
     /// `webhook-servers`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -239,7 +241,7 @@ fn outside(
     let kube_apiserver = scratch.join("kube-apiserver");
     let programs = Programs {
         kube_apiserver: &kube_apiserver,
-        etcd: &etcd,
+        store: Store::Etcd(&etcd),
     };
     if go && (has_definitions || (options.docs && !parts.is_empty())) {
         etcd::build_programs(scratch)?;
@@ -248,6 +250,14 @@ fn outside(
     for part in parts {
         report.part_if(go, part, |report| {
             conformance::run(part, binary, upstream, scratch, report)
+        })?;
+    }
+    if options.wants(envtest::PART) {
+        report.part_if(go, envtest::PART, |report| {
+            if options.docs {
+                etcd::build_programs(scratch)?;
+            }
+            envtest::run(binary, upstream, scratch, report)
         })?;
     }
     if options.wants(codegen::PART) {

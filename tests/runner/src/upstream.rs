@@ -1,4 +1,4 @@
-//! A kube-apiserver with an etcd of its own, for comparison.
+//! A kube-apiserver with an etcd of its own, or with `kubist etcd` in its place, for comparison.
 //!
 //! Both listen on loopback and store nothing durably. `curl` and `openssl` must be installed.
 
@@ -17,8 +17,26 @@ const READY_LIMIT: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy)]
 pub(crate) struct Programs<'a> {
     pub(crate) kube_apiserver: &'a Path,
+    pub(crate) store: Store<'a>,
+}
+
+impl<'a> Programs<'a> {
+    /// Returns the etcd; an error where `kubist etcd` is in its place.
+    pub(crate) fn etcd(&self) -> Outcome<&'a Path> {
+        match self.store {
+            Store::Etcd(path) => Ok(path),
+            Store::Kubist(_) => Err("it does not stand on an etcd".into()),
+        }
+    }
+}
+
+/// What a kube-apiserver stands on.
+#[derive(Clone, Copy)]
+pub(crate) enum Store<'a> {
     /// With one before 3.5.13 a kube-apiserver rejects watches that send initial events.
-    pub(crate) etcd: &'a Path,
+    Etcd(&'a Path),
+    /// `kubist etcd`.
+    Kubist(&'a Path),
 }
 
 /// A running kube-apiserver. Dropping it kills both programs.
@@ -41,7 +59,7 @@ impl Upstream {
         token: &str,
         arguments: &[&str],
     ) -> Outcome<Self> {
-        let (etcd, etcd_url) = start_etcd(programs.etcd, folder)?;
+        let (etcd, etcd_url) = start_store(programs.store, folder)?;
         let port = free_port()?;
         let key = service_account_key(folder)?;
         let tokens = folder.join("tokens");
@@ -109,10 +127,17 @@ impl Drop for Upstream {
     }
 }
 
-fn start_etcd(binary: &Path, folder: &Path) -> Outcome<(Running, String)> {
+fn start_store(store: Store<'_>, folder: &Path) -> Outcome<(Running, String)> {
     let (client, peer) = (free_port()?, free_port()?);
     let url = |port: u16| format!("http://127.0.0.1:{port}");
-    let mut command = Command::new(binary);
+    let mut command = match store {
+        Store::Etcd(binary) => Command::new(binary),
+        Store::Kubist(binary) => {
+            let mut command = Command::new(binary);
+            command.arg("etcd");
+            command
+        }
+    };
     command
         .args(["--name", "upstream", "--log-level", "error"])
         .arg("--data-dir")

@@ -32,6 +32,7 @@ use tokio::time::Instant;
 const FOREVER: Duration = Duration::from_secs(1 << 40);
 
 #[derive(Args, Debug)]
+#[command(display_name = "etcd", version = "Version: 3.6.0 (of kubist)")]
 #[command(after_help = "\
 A kube-apiserver, etcdctl and other programs use it as they use etcd: KV with transactions, Watch and
 Lease, at version 3.6. Without --data-dir everything is in memory and lost at exit. With it, every

@@ -1,5 +1,6 @@
 //! `kubist serve`: runs an API server in this process until it is stopped.
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use kubist::{
     Controller, EncryptionFile, Server, ServerConfig, ServerError, is_advertisable,
@@ -82,7 +83,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "IP", value_parser = advertise_address)]
     advertise_address: Option<Ipv4Addr>,
     /// The kubeconfig file to write; none if it is empty
-    #[arg(long, value_name = "FILE", default_value = "kubist.kubeconfig")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "kubist.kubeconfig",
+        value_parser = OsStringValueParser::new().map(PathBuf::from)
+    )]
     kubeconfig: PathBuf,
     /// The data directory; created if it does not exist
     #[arg(long, value_name = "DIR")]
@@ -391,10 +397,14 @@ fn announce_ready(
     modes: &str,
     started: Instant,
 ) -> std::io::Result<()> {
+    let shown = if kubeconfig.as_os_str().is_empty() {
+        String::new()
+    } else {
+        format!(" kubeconfig={}", kubeconfig.display())
+    };
     announce(&format!(
-        "ready {} kubeconfig={} authorization={modes} in {} ms",
+        "ready {}{shown} authorization={modes} in {} ms",
         server.url(),
-        kubeconfig.display(),
         started.elapsed().as_millis()
     ))
 }

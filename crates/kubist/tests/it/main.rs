@@ -30,6 +30,9 @@ mod escalations;
 mod etcd;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_faults;
+#[cfg(unix)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_kills;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_peer;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

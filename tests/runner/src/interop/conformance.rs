@@ -9,7 +9,7 @@ use super::report::Report;
 use super::subject::Subject;
 use super::{
     both_ways, controller_runtime, controllers, e2e, e2e_webhooks, helm, kubebuilder,
-    sample_controller, webhook_servers,
+    sample_controller, store, webhook_servers,
 };
 use crate::upstream::Programs;
 use kubist_test_support::process::{Outcome, root};
@@ -29,7 +29,7 @@ struct Program {
     run: fn(Subject<'_>, &Path, &Path) -> Outcome<Vec<Case>>,
 }
 
-const PROGRAMS: [Program; 9] = [
+const PROGRAMS: [Program; 10] = [
     Program {
         part: controller_runtime::PART,
         build: controller_runtime::build,
@@ -69,6 +69,11 @@ const PROGRAMS: [Program; 9] = [
         part: kubebuilder::PART,
         build: kubebuilder::build,
         run: kubebuilder::run,
+    },
+    Program {
+        part: store::PART,
+        build: store::build,
+        run: store::run,
     },
     Program {
         part: webhook_servers::PART,

@@ -9,13 +9,14 @@ use super::cluster::STRIPPED;
 use super::go_tests;
 use super::subject::{Subject, Surroundings};
 use kubist_test_support::process::{self, Outcome, root};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "controller-runtime";
 /// The packages, below `sigs.k8s.io/controller-runtime/pkg`.
-const PACKAGES: [&str; 17] = [
+pub(super) const PACKAGES: [&str; 17] = [
     "builder",
     "cache",
     "client",
@@ -57,32 +58,46 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
     for package in PACKAGES {
         let folder = folder.join(name(package));
         let server = subject.start(Surroundings::Alone, &folder)?;
-        let report = folder.join("report.json");
-        let log = folder.join("output");
-        let file = std::fs::File::create(&log)?;
-        let status = Command::new("timeout")
-            .arg(SECONDS_MAX)
-            .arg(program(programs, package))
-            .args(["-test.v", "-ginkgo.no-color"])
-            .arg(format!("-ginkgo.json-report={}", report.display()))
-            .env("KUBECONFIG", &server.kubeconfig)
-            .env("USE_EXISTING_CLUSTER", "true")
-            .current_dir(source(package)?)
-            .stdout(file.try_clone()?)
-            .stderr(file)
-            .status()?;
-        let output = String::from_utf8_lossy(&std::fs::read(&log)?).into_owned();
-        let mut own = go_tests::tests(name(package), &output);
-        if let Ok(report) = std::fs::read_to_string(&report) {
-            own.extend(go_tests::specs(name(package), &report)?);
-        }
-        // A failure that is no case's, such as a panic or the time limit.
-        if own.is_empty() || !matches!(status.code(), Some(0 | 1)) {
-            return Err(format!("{package} ended with {status}; see {}", log.display()).into());
-        }
-        cases.extend(own);
+        let kubeconfig = server.kubeconfig.as_os_str();
+        let environment = [
+            ("KUBECONFIG", kubeconfig),
+            ("USE_EXISTING_CLUSTER", OsStr::new("true")),
+        ];
+        cases.extend(run_suite(package, programs, &folder, &environment)?);
     }
     Ok(cases)
+}
+
+/// Runs a suite in this environment, with files in an existing folder.
+pub(super) fn run_suite(
+    package: &'static str,
+    programs: &Path,
+    folder: &Path,
+    environment: &[(&str, &OsStr)],
+) -> Outcome<Vec<Case>> {
+    let report = folder.join("report.json");
+    let log = folder.join("output");
+    let file = std::fs::File::create(&log)?;
+    let status = Command::new("timeout")
+        .arg(SECONDS_MAX)
+        .arg(program(programs, package))
+        .args(["-test.v", "-ginkgo.no-color"])
+        .arg(format!("-ginkgo.json-report={}", report.display()))
+        .envs(environment.iter().copied())
+        .current_dir(source(package)?)
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .status()?;
+    let output = String::from_utf8_lossy(&std::fs::read(&log)?).into_owned();
+    let mut own = go_tests::tests(name(package), &output);
+    if let Ok(report) = std::fs::read_to_string(&report) {
+        own.extend(go_tests::specs(name(package), &report)?);
+    }
+    // A failure that is no case's, such as a panic or the time limit.
+    if own.is_empty() || !matches!(status.code(), Some(0 | 1)) {
+        return Err(format!("{package} ended with {status}; see {}", log.display()).into());
+    }
+    Ok(own)
 }
 
 fn module() -> PathBuf {
@@ -94,7 +109,7 @@ fn path(package: &str) -> String {
 }
 
 /// The last segment of the package's path.
-fn name(package: &'static str) -> &'static str {
+pub(super) fn name(package: &'static str) -> &'static str {
     package.rsplit('/').next().unwrap_or(package)
 }
 

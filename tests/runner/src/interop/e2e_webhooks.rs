@@ -10,7 +10,7 @@ use super::cluster::{self, Cluster, Nodes};
 use super::e2e;
 use super::process_node::{ADDRESSES, ADDRESSES_MAX, ProcessNode};
 use super::subject::Subject;
-use crate::upstream::Programs;
+use crate::upstream::{Programs, Store};
 use clap::Args;
 use kubist_test_support::process::{self, Outcome};
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
             .arg("--kube-apiserver")
             .arg(programs.kube_apiserver)
             .arg("--etcd")
-            .arg(programs.etcd),
+            .arg(programs.etcd()?),
     };
     process::run_with(&mut within)?;
     let mut cases = Vec::new();
@@ -104,7 +104,7 @@ pub(crate) fn run_within(options: &Within) -> Outcome {
         (Some(binary), ..) => Subject::Kubist(binary),
         (None, Some(kube_apiserver), Some(etcd)) => Subject::Upstream(Programs {
             kube_apiserver,
-            etcd,
+            store: Store::Etcd(etcd),
         }),
         _ => return Err("no server".into()),
     };

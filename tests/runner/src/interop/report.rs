@@ -91,7 +91,7 @@ impl Report {
     clippy::disallowed_methods,
     reason = "people read how long a step took; nothing depends on it"
 )]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }
 
