@@ -230,6 +230,8 @@ impl Normaliser {
             "esource version",
             "ResourceVersion in record",
             "ResourceVersion in object meta",
+            // An object in the text of an error.
+            "resourceVersion\\\":\\\"",
         ];
         let is_about_versions = words.iter().any(|it| text.contains(it));
         scan::with_numbers(text, |number| {

@@ -140,6 +140,16 @@ impl Delivery {
     }
 }
 
+/// The connection may live on: what it holds from now on is not of this response.
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        if let Some(progress) = &self.progress {
+            progress.bytes.store(0, Ordering::Relaxed);
+            progress.held.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
 impl HttpBody for Delivery {
     type Data = Bytes;
     type Error = ResponseAborted;
@@ -158,7 +168,8 @@ impl HttpBody for Delivery {
         if let Some(progress) = &self.progress {
             progress.bytes.store(bytes, Ordering::Relaxed);
             progress.asked.fetch_add(1, Ordering::Relaxed);
-            progress.held.store(poll.is_ready(), Ordering::Relaxed);
+            let is_piece = matches!(poll, Poll::Ready(Some(_)));
+            progress.held.store(is_piece, Ordering::Relaxed);
         }
         poll
     }

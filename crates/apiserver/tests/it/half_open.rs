@@ -3,7 +3,7 @@
 //! Each costs one connection, at most one request, and the bytes that it sent, for no longer than
 //! the limit that each test states.
 
-use crate::client::{Client, server, silent_server};
+use crate::client::{Client, TOKEN, server, silent_server};
 use http::Version;
 use kubist_apiserver::{Config, RunningServer};
 use serde_json::json;
@@ -234,5 +234,37 @@ async fn a_silent_client_over_tcp_is_asked_for_by_the_operating_system() {
     }
     assert!(asks());
     drop(watch);
+    server.shutdown().await;
+}
+
+/// Sends a request without a body, and reads until the answer ends with a text.
+async fn ask(client: &mut DuplexStream, path: &str, until: &str) {
+    let head =
+        format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n\r\n");
+    client.write_all(head.as_bytes()).await.expect("it is open");
+    let mut answer = Vec::new();
+    while !answer.ends_with(until.as_bytes()) {
+        let read = client.read_buf(&mut answer).await.expect("it is open");
+        assert_ne!(
+            read,
+            0,
+            "closed after {:?}",
+            String::from_utf8_lossy(&answer)
+        );
+    }
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_delivered_a_stream_serves_further_requests_for_as_long_as_they_come() {
+    let server = silent_server().await;
+    let mut client = connect(&server).await;
+    let watch = format!("{PATH}?watch=true&timeoutSeconds=1");
+    ask(&mut client, &watch, "\r\n0\r\n\r\n").await;
+    for _ in 0..20 {
+        sleep(Duration::from_secs(15)).await;
+        ask(&mut client, "/version", "}").await;
+    }
     server.shutdown().await;
 }
