@@ -29,6 +29,8 @@ pub(crate) mod meta {
     pub(crate) const COMPACTED: &str = "compacted";
     /// The highest lease id so far.
     pub(crate) const LEASES_GRANTED: &str = "leases granted";
+    /// The last round of the logs that is in the tables; absent before the first.
+    pub(crate) const LOG: &str = "log";
 }
 
 /// The first version of a key, or a version that format 1 did not count.

@@ -1,22 +1,29 @@
-//! `RedbJournal`: writes batches to the file, one synced transaction each.
+//! `RedbJournal`: batches go to the logs, and from there to the tables; without logs to the tables
+//! at once, one synced transaction each.
 
-use crate::format::{self, LEASES, META, VERSIONS, meta};
+use crate::change::{self, Changes};
+use crate::logs::{Logs, LogsError};
 use crate::store::Reopen;
 use crate::{Store, StoreError};
 use kubist_storage::journal::{Batch, Journal, Replayed};
 use kubist_storage::memory::Config;
-use kubist_storage::{Event, EventKind, Fault, FaultKind, LeaseId};
-use redb::ReadableTable as _;
-use redb::{Database, StorageError, Table, WriteTransaction};
+use kubist_storage::{Fault, FaultKind};
+use redb::Database;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+
+/// An open store.
+pub(crate) struct Opened {
+    pub(crate) database: Arc<Database>,
+    /// `None` for a store on a backend: batches go to its tables at once.
+    pub(crate) logs: Option<Logs>,
+}
 
 pub(crate) struct RedbJournal {
     /// `None` after it failed and could not be reopened.
-    database: Option<Database>,
+    opened: Option<Opened>,
     /// Its file; `None` for a backend.
     path: Option<PathBuf>,
     /// Holds the lock, which is released after the database is closed.
@@ -24,42 +31,54 @@ pub(crate) struct RedbJournal {
     config: Config,
 }
 
+impl Opened {
+    fn commit(&mut self, batch: &Batch) -> Result<(), LogsError> {
+        let mut bytes = Vec::new();
+        change::encode(batch, &mut bytes);
+        if let Some(logs) = &mut self.logs {
+            return logs.append(bytes, &self.database);
+        }
+        let mut changes = Changes::default();
+        changes.add(&bytes)?;
+        Ok(changes.store(&self.database, None)?)
+    }
+}
+
+/// A store that is closed in order has everything in its tables.
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if let Some(logs) = &mut self.logs {
+            // Otherwise everything is in the logs, and the next start reads it there.
+            logs.finish(&self.database).ok();
+        }
+    }
+}
+
 impl RedbJournal {
     pub(crate) fn new(
-        database: Database,
+        opened: Opened,
         path: Option<PathBuf>,
         reopen: Reopen,
         config: Config,
     ) -> Self {
         Self {
-            database: Some(database),
+            opened: Some(opened),
             path,
             reopen,
             config,
         }
     }
-
-    fn store(database: &Database, batch: &Batch) -> Result<(), redb::Error> {
-        // Durable when `commit` returns, which is redb's default.
-        let transaction = database.begin_write()?;
-        store_leases(&transaction, batch)?;
-        let mut versions = transaction.open_table(VERSIONS)?;
-        insert(&mut versions, &batch.written)?;
-        remove(&mut versions, &batch.dropped)?;
-        drop(versions);
-        store_meta(&transaction, batch)?;
-        transaction.commit()?;
-        Ok(())
-    }
 }
 
 impl Journal for RedbJournal {
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault> {
-        let Some(database) = &self.database else {
+        let Some(opened) = &mut self.opened else {
             let why = "the file has not been opened again";
             return Err(Fault::new(FaultKind::Unknown, why));
         };
-        Self::store(database, batch).map_err(|error| Fault::new(kind(&error), error))
+        opened
+            .commit(batch)
+            .map_err(|error| Fault::new(kind(&error), error))
     }
 
     fn reopens(&self) -> bool {
@@ -68,17 +87,18 @@ impl Journal for RedbJournal {
 
     fn reopen(&mut self) -> Result<Replayed, Fault> {
         // After an error redb refuses everything, and needs exclusive access to its file.
-        self.database = None;
+        self.opened = None;
         let fault = |error: StoreError| Fault::new(kind_of_opening(&error), error);
         let store: Store = (self.reopen)().map_err(fault)?;
         let replayed = store.replay(self.config.clone()).map_err(fault)?;
-        self.database = Some(store.into_database());
+        self.opened = Some(store.into_opened().map_err(fault)?);
         Ok(replayed)
     }
 
     fn size_bytes(&self) -> Option<u64> {
-        let metadata = std::fs::metadata(self.path.as_ref()?).ok()?;
-        Some(metadata.len())
+        let tables = std::fs::metadata(self.path.as_ref()?).ok()?.len();
+        let logs = self.opened.as_ref().and_then(|it| it.logs.as_ref());
+        Some(tables + logs.map_or(0, Logs::file_bytes))
     }
 }
 
@@ -88,84 +108,12 @@ impl fmt::Debug for RedbJournal {
     }
 }
 
-fn store_leases(transaction: &WriteTransaction, batch: &Batch) -> Result<(), redb::Error> {
-    if batch.granted.is_empty() && batch.ended.is_empty() {
-        return Ok(());
-    }
-    let mut leases = transaction.open_table(LEASES)?;
-    for (lease, ttl) in &batch.granted {
-        leases.insert(lease.0, nanoseconds(*ttl))?;
-    }
-    for LeaseId(lease) in &batch.ended {
-        leases.remove(lease)?;
-    }
-    Ok(())
-}
-
-fn insert(
-    versions: &mut Table<'_, u64, &[u8]>,
-    written: &[Arc<Event>],
-) -> Result<(), StorageError> {
-    let mut row = Vec::new();
-    for event in written {
-        row.clear();
-        format::write(event, &mut row);
-        versions.insert(event.revision.0, &row[..])?;
-    }
-    Ok(())
-}
-
-/// Discarding history also deletes the versions that are no longer readable.
-fn remove(
-    versions: &mut Table<'_, u64, &[u8]>,
-    dropped: &[Arc<Event>],
-) -> Result<(), StorageError> {
-    for event in dropped {
-        if let Some(previous) = &event.previous {
-            versions.remove(previous.mod_revision.0)?;
-        }
-        if event.kind == EventKind::Delete {
-            versions.remove(event.revision.0)?;
-        }
-    }
-    Ok(())
-}
-
-fn store_meta(transaction: &WriteTransaction, batch: &Batch) -> Result<(), redb::Error> {
-    let rows = [
-        (
-            meta::REVISION,
-            batch.written.last().map(|event| event.revision.0),
-        ),
-        (meta::COMPACTED, batch.compacted.map(|revision| revision.0)),
-    ];
-    let mut table = transaction.open_table(META)?;
-    // A client may choose a lower id than those granted before.
-    let granted = batch
-        .granted
-        .iter()
-        .map(|(lease, _)| lease.0.unsigned_abs());
-    if let Some(granted) = granted.max() {
-        let before = table.get(meta::LEASES_GRANTED)?.map_or(0, |it| it.value());
-        table.insert(meta::LEASES_GRANTED, granted.max(before))?;
-    }
-    for (name, value) in rows {
-        if let Some(value) = value {
-            table.insert(name, value)?;
-        }
-    }
-    Ok(())
-}
-
-/// Lifetimes beyond five centuries are truncated.
-fn nanoseconds(ttl: Duration) -> u64 {
-    u64::try_from(ttl.as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn kind(error: &redb::Error) -> FaultKind {
+fn kind(error: &LogsError) -> FaultKind {
     match error {
-        redb::Error::Corrupted(_) => FaultKind::Corrupt,
-        redb::Error::Io(error) => kind_of_io(error.kind()),
+        LogsError::Tables(redb::Error::Corrupted(_)) => FaultKind::Corrupt,
+        LogsError::Tables(redb::Error::Io(error)) | LogsError::Log(error) => {
+            kind_of_io(error.kind())
+        }
         _ => FaultKind::Unknown,
     }
 }

@@ -1,4 +1,5 @@
-//! A durable storage engine for a single machine: one directory, one process, one redb file.
+//! A durable storage engine for a single machine: one directory, one process, a redb file and its
+//! logs.
 //!
 //! [`Store`] is the file: it is opened exclusively, verified, and repaired automatically after a
 //! crash. [`Store::into_kv`] turns it into an engine: a [`JournaledKv`], which is the memory engine
@@ -41,9 +42,13 @@
 //! - A corrupt store is refused when it is opened, with an error; nothing of it is served. Files of
 //!   other programs are not modified.
 //!
-//! # The file
+//! # The files
 //!
-//! One row per version, by revision: the versions in history, the versions that those replaced, and
+//! A write is appended to one of two logs, and synced; a thread writes thousands of them to the
+//! redb file together. A store that was closed in order has everything in the redb file, and one
+//! that was not is read from it and the logs.
+//!
+//! The redb file has one row per version, by revision: the versions in history, the versions that those replaced, and
 //! the current version of each other key. A put appends one row; discarding history deletes its
 //! rows. Free pages are reused, so the file is as large as the live data and history ever were,
 //! until
@@ -51,9 +56,12 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod change;
 mod error;
 mod format;
 mod journal;
+mod log;
+mod logs;
 mod report;
 mod restore;
 mod store;

@@ -3,18 +3,21 @@
 //! Everything here does blocking file I/O.
 
 use crate::format::{self, FORMAT, LEASES, META, Row, VERSIONS, meta};
-use crate::journal::RedbJournal;
+use crate::journal::{Opened, RedbJournal};
+use crate::logs::{Logs, LogsError, ROTATE_BYTES};
 use crate::store_dir::StoreDir;
 use crate::unsynced::Unsynced;
 use crate::{Compaction, Report, StoreError};
 use kubist_storage::journal::{JournaledKv, Replay, Replayed};
 use kubist_storage::memory::Config;
 use kubist_storage::{Clock, LeaseId, Revision};
-use redb::{Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, StorageBackend};
-use redb::{TableDefinition, TableError, Value};
+use redb::backends::FileBackend;
+use redb::{Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable};
+use redb::{StorageBackend, TableDefinition, TableError, Value};
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +29,16 @@ const CACHE_BYTES: usize = 32 << 20;
 /// Maximum number of compaction passes while the file still shrinks.
 const COMPACTIONS_MAX: usize = 8;
 
+/// Where the logs of a store are.
+#[derive(Debug)]
+enum LogsOf {
+    /// There are none.
+    Backend,
+    /// They are created with the first write.
+    Dir(StoreDir, Syncing),
+    Open(Logs),
+}
+
 /// Which writes are synced to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syncing {
@@ -33,9 +46,20 @@ enum Syncing {
     Never,
 }
 
+impl Syncing {
+    /// A file as a log writes it.
+    fn backend(self, file: File) -> Result<Box<dyn StorageBackend>, DatabaseError> {
+        Ok(match self {
+            Self::Each => Box::new(FileBackend::new(file)?),
+            Self::Never => Box::new(Unsynced::new(file)?),
+        })
+    }
+}
+
 /// A store that is open exclusively. Dropping it closes it.
 pub struct Store {
     database: Database,
+    logs: LogsOf,
     /// The path in errors.
     path: PathBuf,
     /// Whether it is a file in a directory, and not a backend.
@@ -107,10 +131,34 @@ impl Store {
         })?;
         Self::of_ours(Self {
             database,
+            logs: LogsOf::Backend,
             path,
             is_file: false,
             repaired,
             reopen,
+        })
+    }
+
+    /// The same with logs, as a store in a directory has them. They take turns when one has so many
+    /// bytes.
+    ///
+    /// # Errors
+    /// Those of [`on_backend`](Self::on_backend), or a log is damaged.
+    pub fn on_backends<B>(tables: B, logs: [B; 2], rotate_bytes: usize) -> Result<Self, StoreError>
+    where
+        B: StorageBackend + Clone + Sync,
+    {
+        let again = (tables.clone(), logs.clone());
+        let store = Self::on_backend(tables)?;
+        let files = logs.map(|log| Box::new(log) as Box<dyn StorageBackend>);
+        let logs = store.recovered(files, Path::new("the log"), rotate_bytes)?;
+        Ok(Self {
+            logs: LogsOf::Open(logs),
+            reopen: Arc::new(move || {
+                let (tables, logs) = again.clone();
+                Self::on_backends(tables, logs, rotate_bytes)
+            }),
+            ..store
         })
     }
 
@@ -127,12 +175,58 @@ impl Store {
             };
             verified(database, &repairs)
         })?;
-        Self::of_ours(Self {
+        let has_logs = dir_lock.has_logs();
+        let again = dir_lock.clone();
+        let store = Self::of_ours(Self {
             database,
+            logs: LogsOf::Dir(dir_lock, syncing),
             path,
             is_file: true,
             repaired,
-            reopen: Arc::new(move || Self::in_dir(dir_lock.clone(), syncing)),
+            reopen: Arc::new(move || Self::in_dir(again.clone(), syncing)),
+        })?;
+        if has_logs {
+            store.with_logs()
+        } else {
+            Ok(store)
+        }
+    }
+
+    /// Opens the logs, and writes what the tables lack to them.
+    fn with_logs(self) -> Result<Self, StoreError> {
+        let LogsOf::Dir(dir_lock, syncing) = &self.logs else {
+            return Ok(self);
+        };
+        let path = dir_lock.log_path();
+        let [first, second] = dir_lock.logs()?;
+        let open = |file| {
+            syncing
+                .backend(file)
+                .map_err(|error| StoreError::opening(&path, error))
+        };
+        let logs = self.recovered([open(first)?, open(second)?], &path, ROTATE_BYTES)?;
+        Ok(Self {
+            logs: LogsOf::Open(logs),
+            ..self
+        })
+    }
+
+    fn recovered(
+        &self,
+        files: [Box<dyn StorageBackend>; 2],
+        path: &Path,
+        rotate_bytes: usize,
+    ) -> Result<Logs, StoreError> {
+        let read = self.read()?;
+        let number = |name| Ok::<_, StoreError>(self.meta(&read, name)?.unwrap_or_default());
+        let known = (number(meta::CLUSTER_ID)?, number(meta::LOG)?);
+        let logs = Logs::recover(files, &self.database, known, rotate_bytes);
+        logs.map_err(|error| match error {
+            LogsError::Tables(error) => self.error(error),
+            LogsError::Log(error) if error.kind() != ErrorKind::InvalidData => {
+                StoreError::io(path, error)
+            }
+            error => StoreError::corrupt(path, error),
         })
     }
 
@@ -161,13 +255,22 @@ impl Store {
     /// The stored history is invalid.
     pub fn into_kv(self, config: Config, clock: Arc<dyn Clock>) -> Result<JournaledKv, StoreError> {
         let replayed = self.replay(config.clone())?;
-        let path = self.is_file.then_some(self.path);
-        let journal = RedbJournal::new(self.database, path, self.reopen, config);
+        let path = self.is_file.then(|| self.path.clone());
+        let reopen = Arc::clone(&self.reopen);
+        let journal = RedbJournal::new(self.into_opened()?, path, reopen, config);
         Ok(JournaledKv::new(replayed, clock, journal))
     }
 
-    pub(crate) fn into_database(self) -> Database {
-        self.database
+    /// Turns it into what a journal writes to.
+    pub(crate) fn into_opened(self) -> Result<Opened, StoreError> {
+        let store = self.with_logs()?;
+        Ok(Opened {
+            database: Arc::new(store.database),
+            logs: match store.logs {
+                LogsOf::Open(logs) => Some(logs),
+                LogsOf::Backend | LogsOf::Dir(..) => None,
+            },
+        })
     }
 
     /// Replays the whole store, as an engine does.

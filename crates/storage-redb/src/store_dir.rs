@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 const FILE: &str = "kubist.redb";
 const UNFINISHED: &str = "kubist.redb.unfinished";
+const LOGS: [&str; 2] = ["kubist.log.0", "kubist.log.1"];
 const LOCK: &str = "kubist.lock";
 
 /// The header of every redb file.
@@ -95,6 +96,28 @@ impl StoreDir {
             }
             _ => Err(StoreError::Foreign { path }),
         }
+    }
+
+    /// Reports whether there are logs.
+    pub(crate) fn has_logs(&self) -> bool {
+        LOGS.iter().any(|name| self.dir.join(name).exists())
+    }
+
+    /// Opens the logs, and creates those that are missing.
+    pub(crate) fn logs(&self) -> Result<[File; 2], StoreError> {
+        let log = |name: &str| {
+            let path = self.dir.join(name);
+            open(&path).map_err(|error| StoreError::io(&path, error))
+        };
+        let logs = [log(LOGS[0])?, log(LOGS[1])?];
+        let synced = self.sync();
+        synced.map_err(|error| StoreError::io(&self.dir, error))?;
+        Ok(logs)
+    }
+
+    /// The path of the logs in errors.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.dir.join(LOGS[0])
     }
 
     /// Creates an empty file for a new store, to be [finished](Self::finish).

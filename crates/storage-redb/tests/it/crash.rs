@@ -16,7 +16,7 @@ const POWER_LOSSES: u64 = 40;
 const IMAGES_EACH: u64 = 5;
 
 /// So little history that most writes discard some.
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     Config {
         history_events_max: 30,
         ..Config::default()
@@ -31,7 +31,12 @@ fn open(disk: Disk) -> JournaledKv {
 }
 
 /// Lets all workers continue from step `from`, until the store fails or all have done `steps`.
-async fn write(kv: &JournaledKv, record: &Arc<Mutex<WriteRecord>>, from: u64, steps: u64) {
+pub(crate) async fn write(
+    kv: &JournaledKv,
+    record: &Arc<Mutex<WriteRecord>>,
+    from: u64,
+    steps: u64,
+) {
     let mut workers = JoinSet::new();
     for worker in 0..WORKERS {
         let (kv, record) = (kv.clone(), Arc::clone(record));

@@ -4,6 +4,7 @@
 
 mod conformance;
 mod crash;
+mod crash_logs;
 mod disk;
 mod files;
 mod kill;
