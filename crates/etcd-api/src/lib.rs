@@ -5,14 +5,16 @@
 //! copied. Messages that no Kubernetes program and no `etcdctl` command sends to a single store are
 //! absent; decoding skips unknown fields. There is no service here: the paths are constants.
 
-mod common;
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
+mod header;
 mod kv;
 mod lease;
 mod maintenance;
 mod path;
 mod watch;
 
-pub use common::{KeyValue, ResponseHeader};
+pub use header::{KeyValue, ResponseHeader};
 pub use kv::{
     CompactionRequest, CompactionResponse, Compare, CompareOperand, CompareResult, CompareTarget,
     DeleteRangeRequest, DeleteRangeResponse, Operation, OperationResponse, PutRequest, PutResponse,

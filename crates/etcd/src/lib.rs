@@ -1,9 +1,10 @@
 //! etcd's v3 API on a storage engine in this process.
 //!
 //! [`Etcd`] answers gRPC on any engine that implements [`Engine`], such as
-//! `kubist_storage::memory::MemoryKv`, as a cluster of one member: KV with transactions, Watch, Lease,
-//! and what a kube-apiserver and `etcdctl` ask of Maintenance and Cluster; beside it `/health`,
-//! `/version` and `/metrics`. Errors have etcd's codes and texts, by which its clients know them.
+//! `kubist_storage::memory::MemoryKv`, as a cluster of one member: KV with transactions, Watch,
+//! Lease, and what a kube-apiserver and `etcdctl` ask of Maintenance and Cluster; beside it
+//! `/health`, `/version` and `/metrics`. Errors have etcd's codes and texts, by which its clients
+//! know them.
 //!
 //! Three things differ from etcd. Each write of a transaction has a revision of its own; no reader
 //! and no watcher sees them in another order or with others between. Comparisons of ranges,

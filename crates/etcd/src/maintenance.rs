@@ -26,11 +26,7 @@ impl Etcd {
             raft_index: applied,
             raft_applied_index: applied,
             raft_term: Identity::term(),
-            errors: self
-                .alarm()
-                .map(|it| it.1.to_string())
-                .into_iter()
-                .collect(),
+            errors: self.alarm().map(|it| it.1).into_iter().collect(),
             storage_version: CLUSTER_VERSION.to_owned(),
             header: Some(header),
             ..api::StatusResponse::default()

@@ -1,7 +1,7 @@
 //! `Changes`: batches as bytes, as they are in the logs, and what they amount to in the tables.
 //!
-//! A batch is encoded once: its bytes go to a log, and later from memory to the tables. Batches that
-//! are applied together are merged first: a row that a later one removes is never written.
+//! A batch is encoded once: its bytes go to a log, and later from memory to the tables. Batches
+//! that are applied together are merged first: a row that a later one removes is never written.
 
 use crate::format::{self, LEASES, META, VERSIONS, meta};
 use kubist_storage::journal::Batch;

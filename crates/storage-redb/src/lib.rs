@@ -48,11 +48,10 @@
 //! redb file together. A store that was closed in order has everything in the redb file, and one
 //! that was not is read from it and the logs.
 //!
-//! The redb file has one row per version, by revision: the versions in history, the versions that those replaced, and
-//! the current version of each other key. A put appends one row; discarding history deletes its
-//! rows. Free pages are reused, so the file is as large as the live data and history ever were,
-//! until
-//! [`compact`](Store::compact) shrinks it.
+//! The redb file has one row per version, by revision: the versions in history, the versions that
+//! those replaced, and the current version of each other key. A put appends one row; discarding
+//! history deletes its rows. Free pages are reused, so the file is as large as the live data and
+//! history ever were, until [`compact`](Store::compact) shrinks it.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 

@@ -1,9 +1,9 @@
 //! `Logs`: two logs in front of the tables, which take turns.
 //!
-//! A batch is durable once it is in the active log. When that is long enough, its batches are merged
-//! and written to the tables by a thread, in one transaction, while the other log is active. So a
-//! write costs an append and a sync, and the tables' cost is that of their pages for thousands of
-//! writes. A store that was not closed in order is read from the tables and the logs together.
+//! A batch is durable once it is in the active log. When that is long enough, its batches are
+//! merged and written to the tables by a thread, in one transaction, while the other log is active.
+//! So a write costs an append and a sync, and the tables' cost is that of their pages for thousands
+//! of writes. A store that was not closed in order is read from the tables and the logs together.
 
 use crate::change::{Changes, Malformed};
 use crate::log::{Log, Records};
@@ -52,8 +52,8 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Opens the logs of a store, and writes what the tables lack to them. `folded` is the last round
-    /// in the tables.
+    /// Opens the logs of a store, and writes what the tables lack to them. `folded` is the last
+    /// round in the tables.
     pub(crate) fn recover(
         files: [Box<dyn StorageBackend>; 2],
         database: &Database,

@@ -9,8 +9,8 @@
 //! `kubist backup 1\n`, the revision, one record for each key in byte order, and the end marker
 //! with the number of records and the SHA-256 of all bytes before it. A record is the byte 2,
 //! creation revision (8), modification revision (8), version (8), lease (8, zero for none), the
-//! lengths of key (4) and value (4), key and value. The byte 1 begins a record without a version, as
-//! earlier releases wrote it. The end marker is the byte 0, the number (8) and the digest (32).
+//! lengths of key (4) and value (4), key and value. The byte 1 begins a record without a version,
+//! as earlier releases wrote it. The end marker is the byte 0, the number (8) and the digest (32).
 //! Numbers are little-endian. A truncated stream has no end marker, so it is detected.
 
 mod reader;

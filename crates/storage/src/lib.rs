@@ -11,8 +11,8 @@
 //! [`KvTransact`] and [`KvLeases`] are the rest of etcd's writes and leases, for a server of etcd's
 //! own API; the engines in this process implement them.
 //!
-//! It is not a general-purpose database: it has no secondary indexes and no authentication. It knows
-//! neither Kubernetes nor any value encoding.
+//! It is not a general-purpose database: it has no secondary indexes and no authentication. It
+//! knows neither Kubernetes nor any value encoding.
 //!
 //! ```
 //! use kubist_storage::memory::MemoryKv;

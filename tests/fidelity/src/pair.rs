@@ -287,6 +287,17 @@ fn is_reached(until: Until, raw: &Raw) -> bool {
     }
 }
 
+/// The error with its causes: what broke a connection is in the last of them.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,15 +327,4 @@ mod tests {
         assert!(is_reached(Until::Found, &raw(200, "True")));
         assert!(!is_reached(Until::Found, &raw(404, "True")));
     }
-}
-
-/// The error with its causes: what broke a connection is in the last of them.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -1,5 +1,5 @@
-//! The checks that every storage engine must pass, over the wire: the server, and the engine that is
-//! a client of an etcd.
+//! The checks that every storage engine must pass, over the wire: the server, and the engine that
+//! is a client of an etcd.
 
 use crate::client::Server;
 use kubist_storage::conformance::Subject;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 async fn subject() -> Option<Subject> {
     let server = Server::start().await;
-    let kv = EtcdKv::new(Config::new(&[server.url.clone()])).unwrap();
+    let kv = EtcdKv::new(Config::new([&server.url])).unwrap();
     kv.learn_versions().await;
     Some(Subject::new(Arc::new(kv), "/check/", server))
 }

@@ -1,8 +1,8 @@
 //! The same random requests to a real etcd 3.6 and to this server: the responses are equal.
 //!
-//! `KUBIST_ETCD_3_6` names the binary; the default is the one that `cargo xtask interop` builds. Where
-//! a request writes several keys, etcd takes one revision and this server several: the other store
-//! then gets as many writes of a key outside the test.
+//! `KUBIST_ETCD_3_6` names the binary; the default is the one that `cargo xtask interop` builds.
+//! Where a request writes several keys, etcd takes one revision and this server several: the other
+//! store then gets as many writes of a key outside the test.
 
 use crate::client::{Client, Server, delete, operation, put, range};
 use kubist_etcd_api as api;

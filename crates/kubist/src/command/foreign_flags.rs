@@ -1,5 +1,5 @@
-//! `ForeignFlags`: flags of another program that are accepted in its place and mean nothing here, and
-//! those that are refused, because without them the server would be another one.
+//! `ForeignFlags`: flags of another program that are accepted in its place and mean nothing here,
+//! and those that are refused, because without them the server would be another one.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};

@@ -1,5 +1,5 @@
-//! `kubist kube-apiserver`: `serve` with the flags and the defaults of a kube-apiserver, for programs
-//! that start one: envtest, kubeadm, kind, kwokctl.
+//! `kubist kube-apiserver`: `serve` with the flags and the defaults of a kube-apiserver, for
+//! programs that start one: envtest, kubeadm, kind, kwokctl.
 
 mod flags;
 
@@ -31,9 +31,9 @@ pub(crate) struct Options {
     version = concat!("v1.36.0+kubist-", env!("CARGO_PKG_VERSION")),
     about = "Kubist's API server, with the flags and the defaults of a kube-apiserver",
     after_help = "\
-Flags of a kube-apiserver that mean nothing here are accepted, and logged with --log-level info; those
-without which the server would be another one are refused by name. There are no controllers, as in
-a kube-apiserver, and no kubeconfig is written. Without --etcd-servers everything is in memory."
+Flags of a kube-apiserver that mean nothing here are accepted, and logged with --log-level info;
+those without which the server would be another one are refused by name. There are no controllers,
+as in a kube-apiserver, and no kubeconfig is written. Without --etcd-servers everything is in memory."
 )]
 struct Flags {
     /// The IP address to listen on

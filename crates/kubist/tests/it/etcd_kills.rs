@@ -3,8 +3,8 @@
 //!
 //! A write that was acknowledged is in the history once, at the revision of its response; one that
 //! failed is there at most once, and not at all if its error says that it did not happen. Reads and
-//! conflicts are the state of their revision, which is no lower than that of any response before the
-//! request. A watch that lives through all of it has each event of the history once, in order.
+//! conflicts are the state of their revision, which is no lower than that of any response before
+//! the request. A watch that lives through all of it has each event of the history once, in order.
 
 use crate::command::{DEADLINE, kubist};
 use kubist_storage::{

@@ -113,8 +113,8 @@ fn upstream_assets(programs: Programs<'_>, assets: &Path) -> Outcome<PathBuf> {
 
 fn table(ours: &[Suite], theirs: &[Suite]) -> String {
     let mut text = String::from(
-        "|  | Kubist: passed | failed | seconds | kube-apiserver, etcd: passed | failed | seconds | \
-         times as fast |\n|---|--:|--:|--:|--:|--:|--:|--:|\n",
+        "|  | Kubist: passed | failed | seconds | kube-apiserver, etcd: passed | failed | \
+         seconds | times as fast |\n|---|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut row = |name: &str, ours: [f64; 3], theirs: [f64; 3]| {
         let _infallible = writeln!(

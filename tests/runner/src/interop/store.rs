@@ -1,5 +1,5 @@
-//! Kubernetes' end-to-end tests on a kube-apiserver that stands on `kubist etcd`, and on one on etcd:
-//! the same specs as those of the part `e2e`.
+//! Kubernetes' end-to-end tests on a kube-apiserver that stands on `kubist etcd`, and on one on
+//! etcd: the same specs as those of the part `e2e`.
 
 use super::cases::Case;
 use super::e2e;

@@ -31,7 +31,8 @@ pub(super) struct KeyOptions {
 const UPSTREAM_CERTIFICATE: (&str, &str) = ("apiserver.crt", "apiserver.key");
 
 impl KeyOptions {
-    /// Serves with the certificate in the directory, as a kube-apiserver does, unless one was given.
+    /// Serves with the certificate in the directory, as a kube-apiserver does, unless one was
+    /// given.
     pub(super) fn take_serving_certificate(&mut self) {
         let Some(folder) = self.folder.take() else {
             return;
