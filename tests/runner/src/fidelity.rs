@@ -140,6 +140,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let programs = Programs {
         kube_apiserver: &kube_apiserver,
         store: Store::Etcd(&options.etcd),
+        advertise_address: None,
     };
     let theirs = Upstream::start(programs, &scratch, TOKEN, options.upstreams())?;
     let mut program = program(options);

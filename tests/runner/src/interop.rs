@@ -76,7 +76,8 @@ pub(crate) struct Options {
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and
     /// with `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `e2e-webhooks`,
-    /// `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`, `definitions`, `codegen`, `new-roles`,
+    /// `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`, `definitions`,
+    /// `codegen`, `new-roles`,
     /// `webhook-servers`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -242,6 +243,7 @@ fn outside(
     let programs = Programs {
         kube_apiserver: &kube_apiserver,
         store: Store::Etcd(&etcd),
+        advertise_address: None,
     };
     if go && (has_definitions || (options.docs && !parts.is_empty())) {
         etcd::build_programs(scratch)?;

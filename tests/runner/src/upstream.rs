@@ -18,6 +18,8 @@ const READY_LIMIT: Duration = Duration::from_secs(60);
 pub(crate) struct Programs<'a> {
     pub(crate) kube_apiserver: &'a Path,
     pub(crate) store: Store<'a>,
+    /// What it advertises; by default the address of the default route, which must exist.
+    pub(crate) advertise_address: Option<&'a str>,
 }
 
 impl<'a> Programs<'a> {
@@ -89,6 +91,9 @@ impl Upstream {
             .arg("--service-account-signing-key-file")
             .arg(&key)
             .args(arguments);
+        if let Some(address) = programs.advertise_address {
+            command.args(["--advertise-address", address]);
+        }
         let mut apiserver = Running::start(command, &folder.join("kube-apiserver.log"))?;
         apiserver.await_port(port)?;
         let url = format!("https://127.0.0.1:{port}");

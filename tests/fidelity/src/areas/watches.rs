@@ -22,8 +22,8 @@ const OPTIONS: [(&str, &str); 16] = [
     ("timeoutSeconds", "x"),
     ("pretty", "true"),
 ];
-/// A kube-apiserver sends no events of a `PartialObjectMetadataList`, and later steps would see other
-/// versions.
+/// A kube-apiserver sends no events of a `PartialObjectMetadataList`, and later steps would see
+/// other versions.
 const ACCEPTS: [&str; 5] = [
     "application/json;as=Table;v=v1;g=meta.k8s.io",
     "application/json;as=Table;v=v1beta1;g=meta.k8s.io",

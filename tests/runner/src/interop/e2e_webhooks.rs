@@ -63,6 +63,9 @@ pub(super) fn build(programs: &Path) -> Outcome {
     cluster::go_build("kubernetes", package, &programs.join(IMAGE))
 }
 
+/// The first of the addresses, for a kube-apiserver.
+const ADVERTISED: &str = "10.244.9.1";
+
 /// Runs all suites in a network namespace, and returns what they report.
 pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outcome<Vec<Case>> {
     let runner = std::env::current_exe()?;
@@ -105,6 +108,8 @@ pub(crate) fn run_within(options: &Within) -> Outcome {
         (None, Some(kube_apiserver), Some(etcd)) => Subject::Upstream(Programs {
             kube_apiserver,
             store: Store::Etcd(etcd),
+            // There is no default route.
+            advertise_address: Some(ADVERTISED),
         }),
         _ => return Err("no server".into()),
     };

@@ -25,6 +25,7 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
         Subject::Kubist(binary) => Subject::Upstream(Programs {
             kube_apiserver: &kube_apiserver,
             store: Store::Kubist(binary),
+            advertise_address: None,
         }),
         upstream @ Subject::Upstream(_) => upstream,
     };
