@@ -79,7 +79,7 @@ async fn create(call: Call<'_>, target: &Target, posted: Posted) -> Result<ApiRe
         Created::Object(stored) => posted.encoder.object(StatusCode::CREATED, &stored),
         Created::Status(mut status) => {
             status.code = 201;
-            Ok(posted.encoder.message(StatusCode::CREATED, &*status))
+            Ok(call.success(&posted.encoder, StatusCode::CREATED, &status))
         }
     }
 }
