@@ -21,6 +21,8 @@ pub struct AdmissionConfiguration {
     pub(crate) node_selectors: Arc<NodeSelectors>,
     pub(crate) tolerations: Arc<Tolerations>,
     pub(crate) limited: Arc<LimitedResources>,
+    /// The plugins with a configuration.
+    pub(crate) configured: Vec<String>,
 }
 
 /// Why a file cannot be used.
@@ -137,6 +139,7 @@ impl AdmissionConfiguration {
         is_available: fn(&str) -> Option<bool>,
     ) -> Result<(), AdmissionConfigurationError> {
         let wrong = |error: DocumentError| invalid(name, &error);
+        self.configured.push(name.to_owned());
         match name {
             "PodSecurity" => {
                 self.pod_security = Arc::new(PodSecurityConfig::parse(document).map_err(wrong)?);

@@ -282,6 +282,23 @@ impl PluginSelection {
         self
     }
 
+    /// Returns the plugins that are configured and not enabled, so that nothing is as they say.
+    pub fn configured_in_vain(&self) -> impl Iterator<Item = &str> {
+        let configured = self.configuration.configured.iter();
+        configured
+            .map(String::as_str)
+            .filter(|it| !self.is_enabled(it))
+    }
+
+    /// Returns the names of the plugins that this server has, in the order in which they run, and
+    /// whether each is on by default.
+    pub fn available() -> impl Iterator<Item = (&'static str, bool)> {
+        let available = PLUGINS
+            .iter()
+            .filter(|it| !matches!(it.source, Source::Missing));
+        available.map(|it| (it.name, it.by_default))
+    }
+
     /// Reports whether a plugin of this name is enabled.
     pub fn is_enabled(&self, name: &str) -> bool {
         self.names.contains(name)

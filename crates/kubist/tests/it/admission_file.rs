@@ -79,3 +79,24 @@ fn what_cannot_be_obeyed_is_refused() {
         assert!(errors.contains(why), "{errors}");
     }
 }
+
+#[test]
+fn a_configuration_of_a_plugin_that_is_off_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plugin = "- {name: PodNodeSelector, configuration: {podNodeSelectorPluginConfig: {}}}";
+    write(folder, "admission.yaml", &[&HEAD[..], &[plugin]].concat());
+    let said = |more: &[&str]| {
+        let options = [&["--controllers=none", OPTION, "admission.yaml"], more].concat();
+        let (status, errors) = Served::start(folder, &options).running.terminate();
+        assert_eq!(status.code(), Some(0));
+        errors
+    };
+    let errors = said(&[]);
+    let why = "configures a plugin that is not enabled";
+    assert!(
+        errors.contains(why) && errors.contains("PodNodeSelector"),
+        "{errors}"
+    );
+    assert_eq!(said(&["--enable-admission-plugins=PodNodeSelector"]), "");
+}

@@ -2,9 +2,9 @@
 
 use crate::command::{Served, fail, run};
 use kubist::api::core::v1::{ConfigMap, Container, Namespace, Pod, ServiceAccount};
+use kubist::apiserver::Authorization;
 use kubist::apiserver::audit::{Audit, AuditSink, Policy};
 use kubist::client::Api;
-use kubist::apiserver::Authorization;
 use kubist::{AuditWebhook, Controller, Server, ServerConfig};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
