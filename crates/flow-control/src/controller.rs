@@ -3,6 +3,7 @@
 
 use crate::concurrency::{lend, nominal};
 use crate::configuration::Configuration;
+use crate::dump::{Live, Requests};
 use crate::level::Level;
 use crate::mandatory::CATCH_ALL;
 use crate::plan::{Classified, Plan};
@@ -21,9 +22,10 @@ pub struct FlowController {
     total: u32,
     plan: Plan,
     /// A level that is not configured any more keeps its place until it has drained.
-    levels: Vec<Level>,
+    pub(crate) levels: Vec<Level>,
     /// Level and queue of what waits.
     waiting: BTreeMap<Ticket, (usize, usize)>,
+    pub(crate) live: Requests,
     next: u64,
 }
 
@@ -47,6 +49,12 @@ pub struct LevelStats {
     pub executing_seats: u32,
     /// Requests in queues.
     pub waiting: usize,
+    /// Queues with requests that wait.
+    pub active_queues: usize,
+    /// It has no requests.
+    pub is_idle: bool,
+    /// It is not configured any more, and drains.
+    pub is_quiescing: bool,
 }
 
 /// Waiting requests that may go on.
@@ -63,6 +71,7 @@ impl FlowController {
             plan: Plan::default(),
             levels: Vec::new(),
             waiting: BTreeMap::new(),
+            live: Requests::new(),
             next: 0,
         };
         let begun = controller.configure(Duration::ZERO, configuration);
@@ -124,14 +133,36 @@ impl FlowController {
             };
             return Arrival::Rejected(Arc::new(class), Rejection::ConcurrencyLimit);
         };
-        let Classified { class, level, flow } = classified;
+        let Classified {
+            class,
+            level,
+            flow,
+            distinguisher,
+        } = classified;
         let (seats, ticket) = (work.seats.max(1), Ticket(self.next));
         let of = &mut self.levels[level];
         let placed = of.set.arrive(now, flow, seats, ticket);
         of.note_demand(now);
+        let (queue, began) = match placed {
+            Placed::Begins(queue) => (queue, Some(now)),
+            Placed::Waits(queue) => (Some(queue), None),
+            Placed::Rejected(why) => return Arrival::Rejected(class, why),
+        };
+        self.next += 1;
+        let live = Live {
+            class: Arc::clone(&class),
+            distinguisher: distinguisher.into(),
+            level,
+            queue,
+            seats,
+            arrived: now,
+            began,
+        };
+        self.live.insert(ticket, live);
         match placed {
             Placed::Begins(queue) => {
                 let execution = Execution {
+                    ticket,
                     level,
                     queue,
                     seats,
@@ -140,7 +171,6 @@ impl FlowController {
                 Arrival::Executes(class, execution)
             }
             Placed::Waits(queue) => {
-                self.next += 1;
                 self.waiting.insert(ticket, (level, queue));
                 Arrival::Waits(class, ticket)
             }
@@ -151,11 +181,13 @@ impl FlowController {
     /// A request has ended. Returns those that may go on.
     pub fn finish(&mut self, now: Duration, execution: Execution) -> Begun {
         let Execution {
+            ticket,
             level,
             queue,
             seats,
             began,
         } = execution;
+        self.live.remove(&ticket);
         let took = now.saturating_sub(began);
         self.levels[level].set.end(now, queue, seats, took);
         let begun = self.go_on_at(now, level);
@@ -169,6 +201,7 @@ impl FlowController {
         let Some((level, queue)) = self.waiting.remove(&ticket) else {
             return (false, Begun::new());
         };
+        self.live.remove(&ticket);
         let waited = self.levels[level].set.cancel(now, queue, ticket);
         // It may have needed more seats than the next one.
         let begun = self.go_on_at(now, level);
@@ -201,6 +234,9 @@ impl FlowController {
             executing: level.set.executing(),
             executing_seats: level.set.executing_seats(),
             waiting: level.set.waiting(),
+            active_queues: level.set.active_queues(),
+            is_idle: level.set.is_idle(),
+            is_quiescing: level.is_removed,
         })
     }
 
@@ -218,7 +254,11 @@ impl FlowController {
         let of = &mut self.levels[level];
         while let Some(next) = of.set.next(now) {
             self.waiting.remove(&next.ticket);
+            if let Some(live) = self.live.get_mut(&next.ticket) {
+                live.began = Some(now);
+            }
             let execution = Execution {
+                ticket: next.ticket,
                 level,
                 queue: Some(next.queue),
                 seats: next.seats,
@@ -376,6 +416,46 @@ mod tests {
             (stats.executing, stats.waiting, stats.nominal_seats),
             (4, 0, 5)
         );
+    }
+
+    #[test]
+    fn requests_are_shown_while_they_wait_and_while_they_are_handled() {
+        let mut flows = FlowController::new(6, &configuration(25, QUEUES));
+        let alice = user("alice", "all");
+        let arrivals: Vec<_> = (0..6)
+            .map(|second| flows.arrive(Duration::from_secs(second), &get(&alice), Work::ONE))
+            .collect();
+        let shown = |flows: &FlowController| -> Vec<_> {
+            let all = flows.requests();
+            all.map(|it| {
+                (
+                    it.arrived.as_secs(),
+                    it.began.map(|it| it.as_secs()),
+                    it.place,
+                )
+            })
+            .collect()
+        };
+        let last = flows.requests().last().expect("six are there");
+        assert_eq!(&*last.distinguisher, "alice");
+        assert_eq!(shown(&flows)[4..], [(4, Some(4), None), (5, None, Some(0))]);
+        let queues: Vec<_> = flows
+            .queues()
+            .filter(|it| it.waiting + it.executing as usize > 0)
+            .collect();
+        assert_eq!(flows.queues().count(), 64);
+        assert_eq!(queues.iter().map(|it| it.executing).sum::<u32>(), 5);
+        assert_eq!(queues.iter().map(|it| it.waiting_seats).sum::<u32>(), 1);
+        for arrival in arrivals {
+            if let Arrival::Executes(_, execution) = arrival {
+                let begun = flows.finish(Duration::from_secs(9), execution);
+                for (_, execution) in begun {
+                    assert_eq!(shown(&flows).last(), Some(&(5, Some(9), None)));
+                    drop(flows.finish(Duration::from_secs(9), execution));
+                }
+            }
+        }
+        assert_eq!(flows.requests().count(), 0);
     }
 
     #[test]

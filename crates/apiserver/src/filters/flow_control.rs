@@ -8,9 +8,11 @@
 
 use crate::filters::in_flight::STALLED;
 use crate::metrics::flow_control::{Flow, FlowMetrics, families};
+use kubist_apimachinery::Str;
 use kubist_authorization::Attributes;
 use kubist_flow_control::{
-    Arrival, Class, Configuration, Execution, FlowController, Rejection, Ticket, Work,
+    Arrival, Class, Configuration, Execution, FlowController, LevelStats, QueueStats, Rejection,
+    RequestStats, Ticket, Work,
 };
 use parking_lot::Mutex;
 use prometheus::proto::MetricFamily;
@@ -23,6 +25,17 @@ use tokio::time::{Instant, timeout};
 
 /// How long a request waits, as upstream: a quarter of the time limit of requests.
 const WAIT_MAX: Duration = Duration::from_secs(15);
+
+/// What it holds at a moment.
+pub(crate) struct FlowDump {
+    /// On the clock of the requests' times.
+    pub(crate) now: Duration,
+    pub(crate) levels: Vec<LevelStats>,
+    /// For each level: how many requests were handled, refused, waited too long, and gave up.
+    pub(crate) outcomes: BTreeMap<Str, [u64; 4]>,
+    pub(crate) queues: Vec<QueueStats>,
+    pub(crate) requests: Vec<RequestStats>,
+}
 
 /// The seats and queues of a server.
 pub(crate) struct FlowControl {
@@ -64,19 +77,31 @@ pub(crate) struct FlowSeat {
     held: Held,
 }
 
-/// A request in the metric of those that wait.
-struct Queued(Arc<Flow>);
+/// A request in the metric of those that wait. Dropping it counts a client that is gone.
+struct Queued {
+    flow: Arc<Flow>,
+    is_over: bool,
+}
 
 impl Queued {
     fn begin(flow: Arc<Flow>) -> Self {
         flow.waits();
-        Self(flow)
+        let is_over = false;
+        Self { flow, is_over }
+    }
+
+    /// It has waited to the end.
+    fn end(mut self) {
+        self.is_over = true;
     }
 }
 
 impl Drop for Queued {
     fn drop(&mut self) {
-        self.0.waits_no_longer();
+        self.flow.waits_no_longer();
+        if !self.is_over {
+            self.flow.is_cancelled();
+        }
     }
 }
 
@@ -147,7 +172,7 @@ impl FlowControl {
                 let began = self.now();
                 let queued = Queued::begin(Arc::clone(&flow));
                 let execution = self.wait(waiting).await;
-                drop(queued);
+                queued.end();
                 let waited = self.now().saturating_sub(began);
                 let Some(execution) = execution else {
                     flow.times_out(waited);
@@ -175,6 +200,25 @@ impl FlowControl {
             (levels, state.metrics.flows())
         };
         families(&flows, &levels, self.seats)
+    }
+
+    /// Returns what it holds, for those who look at the server.
+    pub(crate) fn dump(&self) -> FlowDump {
+        let state = self.state.lock();
+        let mut outcomes: BTreeMap<Str, [u64; 4]> = BTreeMap::new();
+        for ((_, level), flow) in state.metrics.flows() {
+            let sums = outcomes.entry(level).or_default();
+            for (sum, count) in sums.iter_mut().zip(flow.outcomes()) {
+                *sum += count;
+            }
+        }
+        FlowDump {
+            now: self.now(),
+            levels: state.flows.levels().collect(),
+            outcomes,
+            queues: state.flows.queues().collect(),
+            requests: state.flows.requests().collect(),
+        }
     }
 
     fn arrive(self: &Arc<Self>, request: Attributes<'_>, work: Work) -> Arrived {
