@@ -19,9 +19,12 @@ pub(super) fn check(pem: &[u8]) -> Result<(), String> {
     let block = block.filter(|it| it.label == LABEL);
     let block = block.ok_or("PEM block type must be CERTIFICATE REQUEST")?;
     let parsed = X509CertificationRequest::from_der(&block.content);
-    let (rest, _) = parsed.map_err(|_| match block.content.is_empty() {
-        true => "asn1: syntax error: sequence truncated",
-        false => "asn1: structure error: not a certificate request",
+    let (rest, _) = parsed.map_err(|_| {
+        if block.content.is_empty() {
+            "asn1: syntax error: sequence truncated"
+        } else {
+            "asn1: structure error: not a certificate request"
+        }
     })?;
     if !rest.is_empty() {
         return Err("asn1: syntax error: trailing data".to_owned());
