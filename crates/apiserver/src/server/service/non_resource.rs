@@ -2,6 +2,7 @@
 
 use super::Service;
 use crate::authorization::non_resource;
+use crate::filters::flow_dumps;
 use crate::metrics::{audit_families, of_policies, of_webhooks};
 use crate::negotiation::response_encoder::not_acceptable;
 use crate::openapi::{DocumentRequest, OpenApi};
@@ -9,7 +10,7 @@ use crate::request::Request;
 use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use crate::routes::health::{Findings, Health};
-use crate::routes::{backup, flow_dumps, openid};
+use crate::routes::{backup, openid};
 use crate::version;
 use http::StatusCode;
 use kubist_apimachinery::{ListOptions, Status};

@@ -52,10 +52,13 @@ impl AdmissionOptions {
         );
         let selection = PluginSelection::new(enable, disable);
         let selection = selection.map_err(|error| WrongUsage(error.to_string()))?;
+        let check = |it: &PluginSelection| it.check().map_err(|it| WrongUsage(with_causes(&it)));
         let Some(file) = &self.admission_control_config_file else {
+            check(&selection)?;
             return Ok(selection);
         };
         let selection = selection.with_configuration(configuration(file)?);
+        check(&selection)?;
         for plugin in selection.configured_in_vain() {
             tracing::warn!(
                 plugin,
