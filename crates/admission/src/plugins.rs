@@ -286,8 +286,8 @@ impl PluginSelection {
         self
     }
 
-    /// Checks that each enabled plugin has the configuration that it cannot do without. Without this
-    /// check, such a plugin does nothing.
+    /// Checks that each enabled plugin has the configuration that it cannot do without. Such a
+    /// plugin does nothing without it.
     ///
     /// # Errors
     /// A plugin lacks its configuration.

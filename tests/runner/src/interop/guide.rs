@@ -65,26 +65,23 @@ fn session(folder: &Path, script: &str) -> Outcome {
 
 /// Returns the blocks as a script.
 fn script(page: &str) -> String {
-    let mut script = HEAD.to_owned();
+    let mut script = vec![HEAD.to_owned()];
     let mut is_inside = false;
     for line in page.lines() {
         match line {
             "```sh" => is_inside = true,
             "```" => is_inside = false,
-            line if is_inside => {
-                match line.strip_prefix("! ") {
-                    // The shell does not care whether a negated command fails.
-                    Some(command) => script.push_str(&format!(
-                        "if {command}; then echo 'it did not fail: {command}' >&2; exit 1; fi"
-                    )),
-                    None => script.push_str(line),
-                }
-                script.push('\n');
-            }
+            line if is_inside => script.push(match line.strip_prefix("! ") {
+                // The shell does not care whether a negated command fails.
+                Some(command) => format!(
+                    "if {command}; then echo 'it did not fail: {command}' >&2; exit 1; fi\n"
+                ),
+                None => format!("{line}\n"),
+            }),
             _ => {}
         }
     }
-    script
+    script.concat()
 }
 
 #[cfg(test)]
