@@ -6,7 +6,7 @@
 use crate::aggregate::aggregate;
 use crate::document::{Document, DocumentError};
 use kubist_api::core::v1::Event;
-use kubist_apimachinery::{FieldError, FieldPath, Status, StatusReason};
+use kubist_apimachinery::{FieldError, FieldPath, Status, StatusReason, Str};
 use kubist_registry::BoxFuture;
 use kubist_registry::admission::{AdmissionPlugin, Attributes, Operation, Target};
 use lru::LruCache;
@@ -175,7 +175,7 @@ fn about(event: &Event) -> String {
         &object.uid,
         &object.api_version,
     ];
-    parts.map(|it| it.as_str()).concat()
+    parts.map(Str::as_str).concat()
 }
 
 impl fmt::Debug for EventRateLimit {
