@@ -133,3 +133,25 @@ fn links_lead_somewhere() {
     }
     assert!(links > 20, "{links} links");
 }
+
+#[test]
+fn the_plugins_of_the_page_for_administrators_are_those_of_the_server() {
+    let page = read("docs/guide/10-administering.md");
+    let row = |what: &str| -> Vec<&str> {
+        let start = format!("| {what} | ");
+        let mut lines = page.lines();
+        let line = lines.find_map(|it| it.strip_prefix(start.as_str()));
+        let names = line.expect("the row is there").split('`');
+        names.skip(1).step_by(2).collect()
+    };
+    for (what, is_on) in [("on", true), ("off", false)] {
+        let names = kubist::PluginSelection::available().filter(|it| it.1 == is_on);
+        let names: Vec<_> = names.map(|it| it.0).collect();
+        assert_eq!(row(what), names, "{what}");
+    }
+    for missing in row("not there") {
+        let refused = kubist::PluginSelection::new(&[missing.to_owned()], &[]);
+        let why = refused.expect_err(missing).to_string();
+        assert!(why.ends_with("is not available in this server"), "{why}");
+    }
+}

@@ -1,9 +1,10 @@
-//! What it costs to obey: creates and reads by a service account, with few roles and with many, and
-//! with a quota and a policy that match.
+//! What it costs to obey: creates and reads by a service account, with few roles and with many,
+//! with a webhook that matches, and with a quota and a policy that match.
 //!
 //! Each client has objects of its own and waits for an answer before the next request.
 
 use crate::Failure;
+use crate::hook::Hook;
 use crate::lags::Lags;
 use crate::measured::measured;
 use crate::server::{NAMESPACE, Server, config_map, config_maps};
@@ -23,6 +24,19 @@ const ACCOUNT: &str = "worker";
 /// How long the server may take until what was written counts, and then to come to rest.
 const SETTLE: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The cases with a webhook that matches: names, resources of configurations, and paths.
+const HOOKS: [(&str, &str, &str); 2] = [
+    (
+        "create, validating webhook",
+        "validatingwebhookconfigurations",
+        "/validate",
+    ),
+    (
+        "create, mutating webhook",
+        "mutatingwebhookconfigurations",
+        "/mutate",
+    ),
+];
 /// Clients that write roles.
 const FILLERS: usize = 8;
 
@@ -74,6 +88,17 @@ pub async fn run(admin: &Server, options: &Options) -> Result<(), Failure> {
     secrets(case("create, no policy", "create"))
         .measure()
         .await?;
+    for (name, resource, path) in HOOKS {
+        let hook = Hook::start()?;
+        let at = format!("{ADMISSION}/{resource}");
+        let configuration = hook.configuration(path);
+        admin.send(Method::POST, &at, &configuration).await?;
+        sleep(SETTLE).await;
+        secrets(case(name, "create")).measure().await?;
+        let at = format!("{at}/hook");
+        admin.send(Method::DELETE, &at, &json!({})).await?;
+        sleep(SETTLE).await;
+    }
     limit(admin).await?;
     match_maps(admin).await?;
     sleep(SETTLE).await;

@@ -9,6 +9,7 @@ mod apply;
 mod custom;
 mod deployment;
 mod grow;
+mod hook;
 mod key;
 mod kv;
 mod lags;
@@ -53,7 +54,7 @@ enum Command {
     Apply(apply::Options),
     /// Create, update and read custom resources with large schemas and rules
     Custom(custom::Options),
-    /// Create and read objects as a service account, with roles, a quota and a policy
+    /// Create and read objects as a service account, with roles, webhooks, a quota and a policy
     Access(access::Options),
     /// Create more and more objects, and measure each operation
     Grow(grow::Options),
@@ -63,6 +64,8 @@ enum Command {
     Kv(kv::Options),
     /// Wait until the server answers
     Ready(ready::Options),
+    /// Serve as an admission webhook
+    Hook,
     /// Print a new private key
     Key,
 }
@@ -86,6 +89,7 @@ async fn main() -> Result<(), Failure> {
         Command::Scale(options) => scale::run(&server()?, &options).await,
         Command::Kv(options) => kv::run(process, &options).await,
         Command::Ready(options) => ready::run(&server()?, &options).await,
+        Command::Hook => hook::run().await,
         Command::Key => key::print(),
     }
 }

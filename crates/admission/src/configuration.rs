@@ -5,6 +5,7 @@
 //! than none.
 
 use crate::document::{Document, DocumentError, read_document, typed};
+use crate::event_rate_limit::EventLimits;
 use crate::pod_security::PodSecurityConfig;
 use crate::pods::{NodeSelectors, Tolerations};
 use crate::resource_quota::LimitedResources;
@@ -21,6 +22,9 @@ pub struct AdmissionConfiguration {
     pub(crate) node_selectors: Arc<NodeSelectors>,
     pub(crate) tolerations: Arc<Tolerations>,
     pub(crate) limited: Arc<LimitedResources>,
+    pub(crate) event_limits: Arc<EventLimits>,
+    /// The plugins with a configuration.
+    pub(crate) configured: Vec<String>,
 }
 
 /// Why a file cannot be used.
@@ -130,6 +134,18 @@ impl AdmissionConfiguration {
         Ok(configuration)
     }
 
+    /// Checks what a plugin that is enabled cannot do without.
+    pub(crate) fn check_for(
+        &self,
+        is_enabled: impl Fn(&str) -> bool,
+    ) -> Result<(), AdmissionConfigurationError> {
+        if !is_enabled("EventRateLimit") {
+            return Ok(());
+        }
+        let checked = self.event_limits.check("null");
+        checked.map_err(|error| invalid("EventRateLimit", &error))
+    }
+
     fn add(
         &mut self,
         name: &str,
@@ -137,6 +153,7 @@ impl AdmissionConfiguration {
         is_available: fn(&str) -> Option<bool>,
     ) -> Result<(), AdmissionConfigurationError> {
         let wrong = |error: DocumentError| invalid(name, &error);
+        self.configured.push(name.to_owned());
         match name {
             "PodSecurity" => {
                 self.pod_security = Arc::new(PodSecurityConfig::parse(document).map_err(wrong)?);
@@ -149,6 +166,9 @@ impl AdmissionConfiguration {
             }
             "ResourceQuota" => {
                 self.limited = Arc::new(LimitedResources::parse(document).map_err(wrong)?);
+            }
+            "EventRateLimit" => {
+                self.event_limits = Arc::new(EventLimits::parse(document).map_err(wrong)?);
             }
             "MutatingAdmissionWebhook" | "ValidatingAdmissionWebhook" => {
                 no_credentials(document).map_err(wrong)?;

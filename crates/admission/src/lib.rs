@@ -50,6 +50,7 @@ pub use unprivileged::Unprivileged;
 
 mod asked;
 mod document;
+mod event_rate_limit;
 mod expressions;
 mod matching;
 mod policy;

@@ -5,6 +5,7 @@ use crate::certificates::{CertificateApproval, CertificateSigning, CertificateSu
 use crate::configuration::{AdmissionConfiguration, AdmissionConfigurationError};
 use crate::default_ingress_class::DefaultIngressClass;
 use crate::deny_service_external_ips::DenyServiceExternalIps;
+use crate::event_rate_limit::EventRateLimit;
 use crate::limit_ranger::LimitRanger;
 use crate::namespace_exists::NamespaceExists;
 use crate::node_restriction::NodeRestriction;
@@ -130,7 +131,10 @@ static PLUGINS: [Named; 41] = [
             )))
         }),
     ),
-    off("EventRateLimit", Source::Missing),
+    off(
+        "EventRateLimit",
+        Source::Built(|it| Arc::new(EventRateLimit::new(&it.configuration.event_limits))),
+    ),
     off(
         "ExtendedResourceToleration",
         Source::Built(|_| Arc::new(ExtendedResourceToleration)),
@@ -280,6 +284,32 @@ impl PluginSelection {
     pub fn with_configuration(mut self, configuration: AdmissionConfiguration) -> Self {
         self.configuration = configuration;
         self
+    }
+
+    /// Checks that each enabled plugin has the configuration that it cannot do without. Such a
+    /// plugin does nothing without it.
+    ///
+    /// # Errors
+    /// A plugin lacks its configuration.
+    pub fn check(&self) -> Result<(), AdmissionConfigurationError> {
+        self.configuration.check_for(|it| self.is_enabled(it))
+    }
+
+    /// Returns the plugins that are configured and not enabled, so that nothing is as they say.
+    pub fn configured_in_vain(&self) -> impl Iterator<Item = &str> {
+        let configured = self.configuration.configured.iter();
+        configured
+            .map(String::as_str)
+            .filter(|it| !self.is_enabled(it))
+    }
+
+    /// Returns the names of the plugins that this server has, in the order in which they run, and
+    /// whether each is on by default.
+    pub fn available() -> impl Iterator<Item = (&'static str, bool)> {
+        let available = PLUGINS
+            .iter()
+            .filter(|it| !matches!(it.source, Source::Missing));
+        available.map(|it| (it.name, it.by_default))
     }
 
     /// Reports whether a plugin of this name is enabled.

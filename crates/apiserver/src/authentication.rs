@@ -17,3 +17,4 @@ pub(crate) mod static_tokens;
 pub(crate) mod token_issuer;
 pub(crate) mod token_keys;
 pub(crate) mod token_webhook;
+mod version_one;

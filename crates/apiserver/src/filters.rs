@@ -6,6 +6,7 @@
 
 pub(crate) mod connection_info;
 pub(crate) mod flow_control;
+pub(crate) mod flow_dumps;
 pub(crate) mod host;
 pub(crate) mod impersonation;
 pub(crate) mod impersonation_mode;

@@ -224,6 +224,9 @@ fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     if let Some(warning) = built_in.or_else(|| deprecation_of(facts)) {
         call.cx.warn_first(warning);
         call.server.metrics.deprecated(call.labels);
+        if let Some(audit) = call.audit {
+            audit.annotate("k8s.io/deprecated", "true");
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod aggregate;
 mod bootstrap_token;
 mod configuration;
 mod csv;
+mod go_url;
 mod jwt;
 mod request_headers;
 mod token_file;
@@ -28,9 +29,10 @@ pub use configuration::{
     AuthenticationConfigurationError, Issuer, JWT_AUTHENTICATORS_MAX, JwtAuthenticator,
     OidcOptions,
 };
+pub use go_url::go_url_error;
 pub use jwt::{
     Algorithm, CompactJwt, JwtError, KEYS_MAX, KeySet, KeySetError, TOKEN_BYTES_MAX,
     UnknownAlgorithm, untrusted_issuer,
 };
 pub use request_headers::RequestHeaders;
-pub use token_file::{FileToken, TokenFileError, parse_token_file};
+pub use token_file::{FileToken, TokenFile, TokenFileError, TokenFileOddity, parse_token_file};

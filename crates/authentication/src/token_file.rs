@@ -26,6 +26,28 @@ impl fmt::Debug for FileToken {
     }
 }
 
+/// The tokens of a file, and what is odd in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenFile {
+    /// The tokens, each once.
+    pub tokens: Vec<FileToken>,
+    /// Records that are probably a mistake.
+    pub oddities: Vec<TokenFileOddity>,
+}
+
+/// A record that is probably a mistake. The text is upstream's, without the name of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenFileOddity {
+    /// An earlier record has the same token; this one counts.
+    #[error("duplicate token has been found in token file, record number '{0}'")]
+    Duplicate(usize),
+    /// The token is empty; the record is skipped.
+    #[error("empty token has been found in token file, record number '{0}'")]
+    Empty(usize),
+}
+
 /// Why a text is not a token file. The texts contain nothing of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -59,22 +81,24 @@ impl From<CsvError> for TokenFileError {
 /// tokens counts.
 ///
 /// ```
-/// let tokens = kubist_authentication::parse_token_file("s3cret,alice,7,\"devs,ops\"\n")?;
-/// assert_eq!(&*tokens[0].user.name, "alice");
-/// assert_eq!(tokens[0].user.groups, ["devs", "ops"]);
+/// let file = kubist_authentication::parse_token_file("s3cret,alice,7,\"devs,ops\"\n")?;
+/// assert_eq!(&*file.tokens[0].user.name, "alice");
+/// assert_eq!(file.tokens[0].user.groups, ["devs", "ops"]);
 /// # Ok::<(), kubist_authentication::TokenFileError>(())
 /// ```
 ///
 /// # Errors
 /// It is not CSV, or a record has fewer than three columns.
-pub fn parse_token_file(text: &str) -> Result<Vec<FileToken>, TokenFileError> {
-    let mut tokens: Vec<FileToken> = Vec::new();
-    for record in csv::records(text)? {
+pub fn parse_token_file(text: &str) -> Result<TokenFile, TokenFileError> {
+    let mut file = TokenFile::default();
+    for (index, record) in csv::records(text)?.into_iter().enumerate() {
+        let number = index + 1;
         let [token, name, uid, more @ ..] = &record[..] else {
             let found = record.len();
             return Err(TokenFileError::Columns { found });
         };
         if token.is_empty() {
+            file.oddities.push(TokenFileOddity::Empty(number));
             continue;
         }
         let groups = more.first().map(|it| it.split(','));
@@ -85,12 +109,15 @@ pub fn parse_token_file(text: &str) -> Result<Vec<FileToken>, TokenFileError> {
             ..User::default()
         };
         let token = token.clone();
-        match tokens.iter_mut().find(|it| it.token == token) {
-            Some(known) => known.user = user,
-            None => tokens.push(FileToken { token, user }),
+        match file.tokens.iter_mut().find(|it| it.token == token) {
+            Some(known) => {
+                known.user = user;
+                file.oddities.push(TokenFileOddity::Duplicate(number));
+            }
+            None => file.tokens.push(FileToken { token, user }),
         }
     }
-    Ok(tokens)
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -99,10 +126,14 @@ mod tests {
 
     #[test]
     fn the_last_of_equal_tokens_counts_and_empty_ones_do_not() {
-        let tokens = parse_token_file("a,u,1\n,x,2\na,v,3,g\n").expect("it is fine");
-        let [only] = &tokens[..] else {
-            panic!("{tokens:?}");
+        let file = parse_token_file("a,u,1\n,x,2\na,v,3,g\n").expect("it is fine");
+        let [only] = &file.tokens[..] else {
+            panic!("{file:?}");
         };
+        assert_eq!(
+            file.oddities,
+            [TokenFileOddity::Empty(2), TokenFileOddity::Duplicate(3)]
+        );
         assert_eq!((&*only.user.name, &*only.user.uid), ("v", "3"));
         assert_eq!(only.user.groups, ["g"]);
     }

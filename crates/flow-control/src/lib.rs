@@ -16,6 +16,7 @@ mod configuration;
 mod controller;
 mod dealer;
 mod demand;
+mod dump;
 mod flow_schema;
 mod level;
 mod mandatory;
@@ -27,4 +28,5 @@ mod settings;
 
 pub use configuration::Configuration;
 pub use controller::{FlowController, LevelStats};
+pub use dump::{QueueStats, RequestStats};
 pub use request::{Arrival, Class, Execution, Rejection, Ticket, Work};

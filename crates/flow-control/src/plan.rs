@@ -27,10 +27,12 @@ pub(crate) struct Plan {
 
 /// How a request was classified.
 #[derive(Debug)]
-pub(crate) struct Classified {
+pub(crate) struct Classified<'a> {
     pub(crate) class: Arc<Class>,
     pub(crate) level: usize,
     pub(crate) flow: u64,
+    /// What tells the flow apart.
+    pub(crate) distinguisher: &'a str,
 }
 
 impl Plan {
@@ -69,7 +71,7 @@ impl Plan {
     }
 
     /// Returns the first schema that matches.
-    pub(crate) fn classify(&self, request: &Attributes<'_>) -> Option<Classified> {
+    pub(crate) fn classify<'a>(&self, request: &Attributes<'a>) -> Option<Classified<'a>> {
         let mut entries = self.entries.iter();
         let found = entries.find(|it| matches(&it.schema, request));
         let entry = found.or_else(|| self.entries.get(self.rest))?;
@@ -78,6 +80,7 @@ impl Plan {
             class: Arc::clone(&entry.class),
             level: entry.level,
             flow: flow_hash(&entry.class.flow_schema, distinguisher),
+            distinguisher,
         })
     }
 }

@@ -6,9 +6,11 @@
 //! others of the level with it, until there are enough.
 
 use crate::dealer::deal;
-use crate::queue::{Queue, Waiting};
+use crate::dump::QueueStats;
+use crate::queue::{Queue, Waiting, estimated_work};
 use crate::request::{Rejection, Ticket};
 use crate::settings::{Queuing, Response};
+use kubist_apimachinery::Str;
 use std::time::Duration;
 
 /// The queues and seats of a level.
@@ -105,6 +107,36 @@ impl QueueSet {
 
     pub(crate) fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// The number of queues with requests that wait.
+    pub(crate) fn active_queues(&self) -> usize {
+        self.queues
+            .iter()
+            .filter(|it| !it.waiting.is_empty())
+            .count()
+    }
+
+    /// Returns the place of a waiting request in its queue.
+    pub(crate) fn place_of(&self, queue: usize, ticket: Ticket) -> Option<usize> {
+        let mut waiting = self.queues.get(queue)?.waiting.iter();
+        waiting.position(|it| it.ticket == ticket)
+    }
+
+    /// Returns the state of each queue.
+    pub(crate) fn stats_of(&self, level: &Str) -> impl Iterator<Item = QueueStats> {
+        let queues = self.queues.iter().enumerate();
+        queues.map(|(index, queue)| QueueStats {
+            priority_level: level.clone(),
+            index,
+            waiting: queue.waiting.len(),
+            waiting_seats: queue.waiting_seats,
+            waiting_seats_max: queue.waiting.iter().map(|it| it.seats).max().unwrap_or(0),
+            waiting_work: estimated_work(queue.waiting_seats),
+            executing: queue.executing,
+            executing_seats: queue.executing_seats,
+            next_begins: queue.next_begins,
+        })
     }
 
     /// The seats that requests have or wait for.

@@ -46,6 +46,7 @@ pub struct Ticket(pub(crate) u64);
 #[derive(Debug)]
 #[must_use = "its seats are taken until it is finished"]
 pub struct Execution {
+    pub(crate) ticket: Ticket,
     pub(crate) level: usize,
     pub(crate) queue: Option<usize>,
     pub(crate) seats: u32,

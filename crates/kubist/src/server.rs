@@ -11,7 +11,7 @@ mod http_settings;
 mod own_clients;
 
 use self::http_settings::{announced, client_ca, settings_of_http};
-use self::own_clients::{client_of, transport_within};
+use self::own_clients::{client_of, controller_user, transport_within};
 use crate::advertise;
 use crate::engine::{ApartEngine, Engine, EtcdError};
 use crate::refusals::log_refusals;
@@ -172,7 +172,8 @@ impl Server {
                 tracing::warn!("v1 is not served: the {name} controller is disabled");
                 continue;
             }
-            let (client, token) = (self.controller_client()?, self.stopping.clone());
+            let client = self.controller_client(controller.account())?;
+            let token = self.stopping.clone();
             match controller {
                 Controller::GarbageCollector => {
                     let options = garbage_collector::Options::default();
@@ -231,7 +232,8 @@ impl Server {
     /// Runs a controller beside the server until [`shutdown`](Self::shutdown) cancels its token.
     ///
     /// It has a client of its own, which needs no socket and does not count towards the limits on
-    /// requests and connections. An error of the controller is logged; the server goes on.
+    /// requests and connections. It may do everything, as the service account of this name in
+    /// `kube-system`. An error of the controller is logged; the server goes on.
     ///
     /// # Errors
     /// The client cannot be created.
@@ -245,7 +247,7 @@ impl Server {
         E: Error + 'static,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let run = controller(self.controller_client()?, self.stopping.clone());
+        let run = controller(self.controller_client(name)?, self.stopping.clone());
         self.controllers.spawn(watch_over(name, run));
         Ok(())
     }
@@ -285,21 +287,19 @@ impl Server {
     /// # Errors
     /// The client cannot be created.
     pub fn in_process_client(&self) -> Result<Client, ServerError> {
-        self.client_without_sockets(kubist_client::Config::default())
+        let transport = transport_within(self.api.in_process(), None)?;
+        Ok(Client::new(transport, kubist_client::Config::default()))
     }
 
-    /// Returns a client for the server's own controllers, so that they do not count towards the
-    /// limits. Deprecation warnings are disabled, because these controllers watch whatever is
+    /// Returns a client for one of the server's own controllers, so that they do not count towards
+    /// the limits. Deprecation warnings are disabled, because these controllers watch whatever is
     /// served.
-    fn controller_client(&self) -> Result<Client, ServerError> {
-        self.client_without_sockets(kubist_client::Config {
+    fn controller_client(&self, account: &str) -> Result<Client, ServerError> {
+        let transport = self.in_process_transport(controller_user(account), None)?;
+        let config = kubist_client::Config {
             warnings: Arc::new(|_: &str| {}),
             ..kubist_client::Config::default()
-        })
-    }
-
-    fn client_without_sockets(&self, config: kubist_client::Config) -> Result<Client, ServerError> {
-        let transport = transport_within(self.api.in_process(), None)?;
+        };
         Ok(Client::new(transport, config))
     }
 

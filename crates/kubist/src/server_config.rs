@@ -345,6 +345,19 @@ impl Controller {
         Self::PolicyTypes,
     ];
 
+    /// The service account in `kube-system` that it acts as: that of upstream's controller.
+    pub fn account(self) -> &'static str {
+        match self {
+            Self::GarbageCollector => "generic-garbage-collector",
+            Self::Namespace => "namespace-controller",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
+            Self::ResourceQuota => "resourcequota-controller",
+            Self::PolicyTypes => "validatingadmissionpolicy-status-controller",
+            Self::ServiceAccount => "service-account-controller",
+            Self::RootCertificates => "root-ca-cert-publisher",
+        }
+    }
+
     /// The name in `kubist serve --controllers`.
     pub fn name(self) -> &'static str {
         match self {

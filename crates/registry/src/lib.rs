@@ -120,6 +120,6 @@ pub use strategy::validate_metadata::{
 };
 pub use strategy::{BoxFuture, PlainStrategy, Strategy};
 pub use webhook::{
-    WebhookCall, WebhookCaller, WebhookClient, WebhookConfig, WebhookError, WebhookService,
-    WebhookTarget, validate_ca_bundle,
+    PemBlock, PemBlocks, WebhookCall, WebhookCaller, WebhookClient, WebhookConfig, WebhookError,
+    WebhookService, WebhookTarget, validate_ca_bundle,
 };

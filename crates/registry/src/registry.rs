@@ -164,6 +164,14 @@ impl Registry {
         }
     }
 
+    /// Returns the resource `bindings`, whose creation assigns a Pod to a node, as that of
+    /// `pods/binding` does.
+    pub fn bindings(&self) -> Option<Arc<dyn RestStorage>> {
+        let facts = core_facts("bindings")?;
+        let acting = self.resource("", "v1", "pods")?.acting(facts, "binding")?;
+        Some(Arc::new(acting))
+    }
+
     /// Returns everything that is currently served, as in discovery.
     pub fn groups(&self) -> Arc<[ServedGroup]> {
         Arc::clone(&self.custom_resources.served().groups)
@@ -273,6 +281,13 @@ fn served(config: &RuntimeConfig) -> impl Iterator<Item = &'static ResourceFacts
     let versions = GROUPS.iter().flat_map(|group| group.versions);
     let resources = versions.flat_map(|version| version.resources);
     resources.filter(|it| config.serves_resource(it))
+}
+
+/// Returns the facts of a resource of the core group.
+fn core_facts(plural: &str) -> Option<&'static ResourceFacts> {
+    let group = GROUPS.iter().find(|it| it.name.is_empty())?;
+    let mut resources = group.versions.iter().flat_map(|it| it.resources);
+    resources.find(|it| it.plural == plural)
 }
 
 /// Returns the storage version of a resource: the first of its group in which discovery lists it.

@@ -164,6 +164,17 @@ impl Rest {
         })
     }
 
+    /// Returns a resource that stores nothing, and whose creation does what that of a subresource
+    /// of this one does.
+    pub(crate) fn acting(&self, facts: &'static ResourceFacts, subresource: &str) -> Option<Self> {
+        let action = self.stores.kinds.action(self.facts, subresource)?;
+        Some(Self {
+            facts,
+            subresource: Subresource::Action("", action),
+            ..self.clone()
+        })
+    }
+
     /// Returns an empty object of the body kind; `None` for kinds without metadata.
     pub fn new_object(&self) -> Option<Box<dyn AnyObject>> {
         self.body_kind().new_object()

@@ -6,8 +6,10 @@
 //! the review that is sent, so that conversion, admission and token reviews can share it.
 
 mod ca_bundle;
+mod pem_blocks;
 
 pub use self::ca_bundle::validate_ca_bundle;
+pub use self::pem_blocks::{PemBlock, PemBlocks};
 
 use crate::strategy::BoxFuture;
 use crate::strategy::admission::Lookup;

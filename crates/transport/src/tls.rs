@@ -124,17 +124,40 @@ pub enum TlsError {
     /// The handshake failed.
     #[error("the handshake failed")]
     Handshake(#[source] Arc<io::Error>),
+    /// The certificate of the server is that of an authority.
+    #[error(
+        "the server presents the certificate of an authority; it needs one of its own, signed by it"
+    )]
+    AuthorityAsServer,
     /// The server selected none of the offered HTTP versions.
     #[error("the server does not speak HTTP/2")]
     Alpn,
 }
 
 impl TlsError {
+    /// Returns the error of a handshake that failed.
+    pub(crate) fn of_handshake(error: io::Error) -> Self {
+        use rustls::{CertificateError, Error, OtherError};
+        let cause = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
+        match cause {
+            // The error of the verifier has no type here, and is its name.
+            Some(Error::InvalidCertificate(CertificateError::Other(OtherError(why))))
+                if why.to_string() == "CaUsedAsEndEntity" =>
+            {
+                Self::AuthorityAsServer
+            }
+            _ => Self::Handshake(Arc::new(error)),
+        }
+    }
+
     /// Reports whether a certificate was refused, by either side; retrying does not help.
     pub fn is_certificate(&self) -> bool {
         use rustls::{AlertDescription as Alert, Error};
         let Self::Handshake(error) = self else {
-            return matches!(self, Self::Pem { .. } | Self::Rejected { .. });
+            return matches!(
+                self,
+                Self::Pem { .. } | Self::Rejected { .. } | Self::AuthorityAsServer
+            );
         };
         let cause = error
             .get_ref()

@@ -21,6 +21,7 @@ mod etcd;
 mod followers;
 mod go_informer;
 mod go_tests;
+mod guide;
 mod helm;
 mod kube_rs;
 mod kubebuilder;
@@ -74,11 +75,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and
-    /// with `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `e2e-webhooks`,
-    /// `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`, `definitions`,
-    /// `codegen`, `new-roles`,
-    /// `webhook-servers`)
+    /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `guide`,
+    /// `new`, and with `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`,
+    /// `e2e-webhooks`, `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`,
+    /// `definitions`, `codegen`, `new-roles`, `webhook-servers`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
@@ -187,6 +187,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
     }
     let binary = server::binary(options.kubist.as_deref())?;
+    let has_kubectl = !kubectls.is_empty();
     for kubectl in kubectls {
         let part = format!("kubectl {}", kubectl.version());
         if options.wants(&part) {
@@ -212,6 +213,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.wants(kube_rs::PART) {
         report.part(kube_rs::PART, |report| {
             kube_rs::run(&binary, &scratch, report)
+        })?;
+    }
+    if options.wants(guide::PART) {
+        report.part_if(has_kubectl, guide::PART, |report| {
+            guide::run(&binary, &scratch, report)
         })?;
     }
     if options.wants(new_project::PART) {

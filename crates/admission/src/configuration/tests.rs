@@ -39,7 +39,6 @@ fn a_configuration_is_in_the_file_or_in_one_that_it_names() {
 fn what_cannot_be_obeyed_is_refused_by_name() {
     let refused = |entries: &str| plugins(entries).expect_err("it is refused");
     for (name, why) in [
-        ("EventRateLimit", "is not available in this server"),
         ("ImagePolicyWebhook", "is not available in this server"),
         ("LimitRanger", "has no configuration"),
         ("Nonsense", "is unknown"),
@@ -81,4 +80,29 @@ fn another_kind_of_file_is_refused_except_the_oldest_one() {
     let old = parse("podNodeSelectorPluginConfig: {clusterDefaultNodeSelector: a=b}\n");
     let old = old.expect("it is valid");
     assert_ne!(old.node_selectors, Arc::default());
+}
+
+#[test]
+fn limits_of_events_are_checked_in_upstreams_words() {
+    let limits = |limits: &str| {
+        plugins(&format!(
+            "{{name: EventRateLimit, configuration: {{apiVersion: \
+             eventratelimit.admission.k8s.io/v1alpha1, kind: Configuration, limits: [{limits}]}}}}"
+        ))
+    };
+    let refused = |these: &str| {
+        let error = limits(these).expect_err("it is refused");
+        let begin = "couldn't init admission plugin \"EventRateLimit\": ";
+        error.strip_prefix(begin).expect("it names it").to_owned()
+    };
+    assert!(limits("{type: Server, qps: 1, burst: 1, cacheSize: -1, x: 1}").is_ok());
+    assert_eq!(refused(""), "limits: Invalid value: []: must not be empty");
+    let wrong = "{type: X, burst: -1}, {type: User, qps: 1, burst: 1, cacheSize: -1}";
+    assert_eq!(
+        refused(wrong),
+        "[limits[0].type: Unsupported value: \"X\": supported values: \"Namespace\", \"User\", \
+         \"SourceAndObject\", \"Server\", limits[0].burst: Invalid value: -1: must be positive, \
+         limits[0].qps: Invalid value: 0: must be positive, limits[1].cacheSize: Invalid value: -1: \
+         must not be negative]"
+    );
 }

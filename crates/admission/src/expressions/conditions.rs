@@ -59,27 +59,42 @@ impl Conditions {
     /// Judges a request. One false condition decides, whatever the others are. As upstream, there
     /// is no `namespaceObject` for conditions.
     pub(crate) fn judge(&self, inputs: &Inputs<'_>, variables: &Variables) -> Verdict {
+        self.judge_counting(inputs, variables).0
+    }
+
+    /// The same, with the number of conditions that failed.
+    pub(crate) fn judge_counting(
+        &self,
+        inputs: &Inputs<'_>,
+        variables: &Variables,
+    ) -> (Verdict, u64) {
         let inputs = Inputs {
             namespace: None,
             ..*inputs
         };
         let mut evaluator = Evaluator::new(&inputs, variables, BUDGET);
         let (mut errors, mut is_false) = (Vec::<String>::new(), false);
+        let mut failures = 0;
         for expression in &self.expressions {
             match evaluator.evaluate(expression) {
                 Ok(Ok(Value::Bool(false))) => is_false = true,
                 Ok(Ok(_)) => {}
-                Ok(Err(error)) if errors.contains(&error) => {}
-                Ok(Err(error)) => errors.push(error),
-                Err(halt) => return self.failed(halt.to_string()),
+                Ok(Err(error)) => {
+                    failures += 1;
+                    if !errors.contains(&error) {
+                        errors.push(error);
+                    }
+                }
+                Err(halt) => return (self.failed(halt.to_string()), failures),
             }
         }
-        match &errors[..] {
+        let verdict = match &errors[..] {
             _ if is_false => Verdict::NotMatched,
             [] => Verdict::Matched,
             [only] => self.failed(only.clone()),
             several => self.failed(format!("[{}]", several.join(", "))),
-        }
+        };
+        (verdict, failures)
     }
 
     fn failed(&self, why: String) -> Verdict {

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Patch, Unusable};
 use super::hook::{Hook, SideEffects};
-use super::metrics::Called;
+use super::metrics::{Called, Judged};
 use super::rejection;
 use super::table::WebhookTable;
 use crate::asked::{self, Asked};
@@ -208,7 +208,7 @@ pub(super) async fn matched<'a>(
     parts: &WebhookParts,
     asked: &'a Asked<'_>,
     attributes: &Attributes<'_>,
-    hook: &Hook,
+    (hook, is_mutating): (&Hook, bool),
 ) -> Result<Option<&'a Matched>, Status> {
     let (new, old) = (attributes.object(), attributes.old_object());
     let Some(matched) = asked.matched(&hook.criteria, new, old).await? else {
@@ -223,7 +223,8 @@ pub(super) async fn matched<'a>(
     let request = asked.form(matched).for_expressions();
     let questions = AccessQuestions::new(attributes.user());
     let resource = asked.resource_check();
-    let verdict = loop {
+    let began = Instant::now();
+    let (verdict, failures) = loop {
         let inputs = Inputs {
             object: object.as_deref(),
             old_object: old.as_deref(),
@@ -233,11 +234,19 @@ pub(super) async fn matched<'a>(
             questions: Some(&questions),
             resource: &resource,
         };
-        let verdict = hook.conditions.judge(&inputs, &Variables::new());
+        let judged = hook.conditions.judge_counting(&inputs, &Variables::new());
         if !questions.settle(&*parts.authorizer).await {
-            break verdict;
+            break judged;
         }
     };
+    parts.table.metrics().judged(&Judged {
+        name: &hook.name,
+        is_mutating,
+        operation: asked.target().operation,
+        is_excluded: verdict == Verdict::NotMatched,
+        failures,
+        took: began.elapsed(),
+    });
     match verdict {
         Verdict::Matched => Ok(Some(matched)),
         Verdict::NotMatched => Ok(None),

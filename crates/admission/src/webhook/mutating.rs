@@ -66,7 +66,7 @@ impl MutatingWebhooks {
         memory: &mut Reinvoked<Str>,
         (index, hook): (usize, &Hook),
     ) -> Result<(), Status> {
-        let found = matched(&self.0, asked, attributes, hook).await?;
+        let found = matched(&self.0, asked, attributes, (hook, true)).await?;
         let Some(matched) = found.filter(|_| memory.is_due(&hook.id)) else {
             return Ok(());
         };

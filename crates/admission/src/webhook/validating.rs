@@ -33,7 +33,7 @@ impl ValidatingWebhooks {
         let asked = Asked::of(attributes);
         let mut reviews = Vec::new();
         for hook in hooks.iter() {
-            let found = matched(&self.0, &asked, attributes, hook).await?;
+            let found = matched(&self.0, &asked, attributes, (hook, false)).await?;
             let Some(matched) = found else {
                 continue;
             };

@@ -1,10 +1,11 @@
 //! Plugins with configurations from a file.
 
-use crate::fixture::{DEPLOYMENTS, Fixture, NAMESPACES, PODS, QUOTAS, pod};
+use crate::fixture::{DEPLOYMENTS, Fixture, NAMESPACES, Of, PODS, QUOTAS, pod};
 use kubist_admission::{AdmissionConfiguration, PluginSelection};
 use kubist_registry::User;
 use serde_json::{Value, json};
 use std::io;
+use std::time::Duration;
 
 /// A registry whose plugin of this name has a configuration.
 async fn fixture(name: &str, configuration: Value) -> Fixture {
@@ -184,4 +185,66 @@ async fn limited_resources_need_a_quota_that_covers_them() {
         .create(PODS, pod("p", cpu))
         .await
         .expect("it is covered");
+}
+
+const EVENTS: Of = ("", "v1", "events");
+
+fn event(name: &str, about: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "involvedObject": {"kind": "Pod", "namespace": "default", "name": about},
+        "source": {"component": "kubelet"}, "reason": "Tested",
+    })
+}
+
+#[tokio::test]
+async fn events_beyond_a_limit_are_refused_until_time_has_passed() {
+    let limits = json!([
+        {"type": "User", "qps": 1, "burst": 3},
+        {"type": "SourceAndObject", "qps": 1, "burst": 2, "cacheSize": 10},
+    ]);
+    let configuration = json!({
+        "apiVersion": "eventratelimit.admission.k8s.io/v1alpha1", "kind": "Configuration",
+        "limits": limits,
+    });
+    let fixture = fixture("EventRateLimit", configuration).await;
+    let user = |name: &str| User {
+        name: name.into(),
+        ..User::default()
+    };
+    let mut alice = fixture.registry.request(user("alice"));
+    for name in ["a", "b"] {
+        let created = fixture.create_by(&alice, EVENTS, event(name, "p")).await;
+        created.expect("it is within the limits");
+    }
+    let refused = fixture.create_by(&alice, EVENTS, event("c", "p")).await;
+    let refused = refused.expect_err("it is too much about p");
+    assert_eq!(
+        (refused.code, refused.reason.as_str()),
+        (429, "TooManyRequests")
+    );
+    assert_eq!(
+        refused.message,
+        "limit reached on type SourceAndObject for key kubeletPoddefaultp"
+    );
+    // The limit of the user has counted the one that was refused.
+    let refused = fixture.create_by(&alice, EVENTS, event("d", "q")).await;
+    assert_eq!(
+        refused.expect_err("it is too much of alice").message,
+        "limit reached on type User for key alice"
+    );
+    let bob = fixture.registry.request(user("bob"));
+    let created = fixture.create_by(&bob, EVENTS, event("e", "r")).await;
+    created.expect("bob has a limit of his own");
+    let newer: Of = ("events.k8s.io", "v1", "events");
+    let other = json!({
+        "metadata": {"name": "f"}, "eventTime": "2023-11-14T22:13:20.000000Z", "type": "Normal",
+        "reason": "Tested", "action": "Testing", "reportingController": "example.com/tester",
+        "reportingInstance": "tester-1", "regarding": {"namespace": "default"},
+    });
+    let created = fixture.create_by(&alice, newer, other).await;
+    created.expect("those of the newer group have none, as upstream");
+    alice.received += Duration::from_secs(1);
+    let created = fixture.create_by(&alice, EVENTS, event("g", "q")).await;
+    created.expect("a second has passed");
 }

@@ -207,11 +207,17 @@ impl AuditedCall {
 
     /// Notes how the request failed.
     pub(crate) fn failed(&self, status: &Status) {
+        self.concluded(status, status.code);
+    }
+
+    /// Notes the Status that answers the request, with this code.
+    pub(crate) fn concluded(&self, status: &Status, code: i32) {
         let shown = serde_json::from_slice::<serde_json::Value>(&status.to_json());
         let mut shown = shown.unwrap_or_default();
         if let Some(fields) = shown.as_object_mut() {
             fields.remove("kind");
             fields.remove("apiVersion");
+            fields.insert("code".to_owned(), code.into());
         }
         self.state.lock().event.response_status = raw(&shown);
     }

@@ -1,6 +1,7 @@
 //! Verification of client certificates: of their keys during the TLS handshake, of their chains per
 //! request.
 
+use super::version_one::VersionOne;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
 use rustls::server::WebPkiClientVerifier;
@@ -15,8 +16,8 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Requests a client certificate from every client, and accepts each whose key the client owns.
 /// Whether the chain is trusted is decided per request, so that an invalid certificate results in
-/// 401 and not in a failed connection. That includes certificates that could never be trusted, such
-/// as those of version 1.
+/// 401 and not in a failed connection. That includes certificates that the TLS library does not
+/// read, such as those of version 1.
 #[derive(Debug)]
 pub(crate) struct RequestClientCertificate {
     verifier: Arc<dyn ClientCertVerifier>,
@@ -121,13 +122,14 @@ impl ClientCertVerifier for RequestClientCertificate {
 pub(crate) fn chain_verifier(
     authorities: impl IntoIterator<Item = CertificateDer<'static>>,
 ) -> Result<Arc<dyn ClientCertVerifier>, Error> {
+    let authorities: Vec<_> = authorities.into_iter().collect();
     let mut roots = RootCertStore::empty();
-    for authority in authorities {
-        roots.add(authority)?;
+    for authority in &authorities {
+        roots.add(authority.clone())?;
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
         .build()
         .map_err(|error| Error::General(error.to_string()))?;
-    Ok(verifier)
+    Ok(Arc::new(VersionOne::new(verifier, authorities)))
 }

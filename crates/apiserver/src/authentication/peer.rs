@@ -2,6 +2,7 @@
 
 use crate::authentication::authenticator::CREDENTIAL_ID;
 use crate::certificates::valid_within;
+use crate::webhook::connect_errors::certificate_error;
 use kubist_apimachinery::Str;
 use kubist_registry::User;
 use ring::digest;
@@ -109,7 +110,7 @@ impl Chain {
         };
         verifier
             .verify_client_cert(end_entity, intermediates, UnixTime::since_unix_epoch(now))
-            .map_err(|error| format!("verifying certificate failed: {error}"))?;
+            .map_err(|error| format!("verifying certificate failed: {}", said(&error)))?;
         let Some(of) = read(end_entity)? else {
             return Ok(None);
         };
@@ -119,6 +120,15 @@ impl Chain {
             drop(known.set(Verified { of, valid }));
         }
         Ok(Some(of))
+    }
+}
+
+fn said(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(why) => {
+            format!("invalid peer certificate: {}", certificate_error(why))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -21,6 +21,8 @@ use std::time::Duration;
 
 /// The group of all service accounts; the group of a namespace appends a colon and its name.
 const GROUP: &str = "system:serviceaccounts";
+/// What precedes the id of a token, where it is a credential.
+pub(crate) const TOKEN_ID: &str = "JTI=";
 const POD_NAME: &str = "authentication.kubernetes.io/pod-name";
 const POD_UID: &str = "authentication.kubernetes.io/pod-uid";
 pub(crate) const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
@@ -131,7 +133,7 @@ async fn user_of(registry: &Registry, claims: &Claims, now: Duration) -> Result<
     let mut user = account_user(namespace, &account.own.name, &account.own.uid);
     let mut say = |key: &str, value: String| user.extra.insert(key.into(), vec![value.into()]);
     if !claims.id.is_empty() {
-        say(CREDENTIAL_ID, format!("JTI={}", claims.id));
+        say(CREDENTIAL_ID, format!("{TOKEN_ID}{}", claims.id));
     }
     for (reference, name, uid) in [
         (&account.pod, POD_NAME, POD_UID),

@@ -8,8 +8,10 @@ use crate::metrics::RequestLabels;
 use crate::negotiation::decode::{self, Decoding};
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::{Request, validation_of};
+use crate::response::ApiResponse;
 use crate::response::errors::method_not_allowed;
 use bytes::Bytes;
+use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_api::Kind;
 use kubist_apimachinery::{
@@ -37,6 +39,19 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Answers with a Status that reports a success.
+    pub(crate) fn success(
+        &self,
+        encoder: &ResponseEncoder,
+        code: StatusCode,
+        status: &Status,
+    ) -> ApiResponse {
+        if let Some(audit) = self.audit {
+            audit.concluded(status, code.as_u16().into());
+        }
+        encoder.message(code, status)
+    }
+
     /// 405 for a verb that the resource does not have.
     pub(crate) fn no_such_verb(&self) -> Status {
         method_not_allowed(self.request.method.as_str())

@@ -21,16 +21,14 @@ pub(super) async fn handle(
     create(call, &target, posted).await
 }
 
-/// POST to `bindings`: creates the `binding` subresource of the Pod that the body names.
+/// POST to `bindings`: does what a POST to `binding` of the Pod that the body names does.
 pub(super) async fn handle_binding(
     call: Call<'_>,
     path: &ResourcePath,
     body: &mut Incoming,
 ) -> Result<ApiResponse, Status> {
-    let pods = call.server.registry.storage("", "v1", "pods");
-    let rest = pods.and_then(|pods| pods.subresource("binding"));
     let mut target = Target {
-        rest: rest.ok_or_else(not_found)?,
+        rest: call.server.registry.bindings().ok_or_else(not_found)?,
         namespace: path.namespace.clone().unwrap_or_default(),
         name: String::new(),
     };
@@ -79,7 +77,7 @@ async fn create(call: Call<'_>, target: &Target, posted: Posted) -> Result<ApiRe
         Created::Object(stored) => posted.encoder.object(StatusCode::CREATED, &stored),
         Created::Status(mut status) => {
             status.code = 201;
-            Ok(posted.encoder.message(StatusCode::CREATED, &*status))
+            Ok(call.success(&posted.encoder, StatusCode::CREATED, &status))
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) async fn handle(
     };
     match deleted.answer {
         Created::Object(stored) => encoder.object(code, &stored),
-        Created::Status(status) => Ok(encoder.message(code, &*status)),
+        Created::Status(status) => Ok(call.success(&encoder, code, &status)),
     }
 }
 

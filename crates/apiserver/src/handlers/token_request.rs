@@ -1,6 +1,6 @@
 //! `serviceaccounts/token`: issues a token for a service account.
 
-use crate::authentication::service_accounts::user_name;
+use crate::authentication::service_accounts::{TOKEN_ID, user_name};
 use crate::authentication::token_issuer::{Account, Claims, Reference};
 use crate::handlers::call::Call;
 use crate::handlers::review;
@@ -27,6 +27,9 @@ const LIFETIME_DEFAULT: i64 = 3_600;
 const LIFETIME_MIN: i64 = 600;
 /// Maximum lifetime.
 const LIFETIME_MAX: i64 = 1 << 32;
+
+/// The annotation of an event with the credential that was issued.
+const ISSUED_CREDENTIAL_ID: &str = "authentication.kubernetes.io/issued-credential-id";
 
 pub(super) async fn handle(
     call: Call<'_>,
@@ -126,6 +129,8 @@ async fn fill(
     };
     let token = call.server.authenticator.issuer().sign(&claims);
     let token = token.ok_or_else(|| Status::internal_error("cannot sign the token"))?;
+    let credential = format!("{TOKEN_ID}{}", claims.id);
+    call.cx.annotate(ISSUED_CREDENTIAL_ID, credential);
     request.status.token = token.into();
     let expires = i64::try_from(expires).unwrap_or(i64::MAX);
     request.status.expiration_timestamp = Some(Time::from_unix(expires));

@@ -22,6 +22,17 @@ const USERS: [&str; 5] = [
     "kubelet",
     "system:serviceaccount:kube-system:default",
 ];
+/// The modes of impersonation, and what precedes their names where a constraint permitted it.
+const MODES: [&str; 5] = [
+    "associated-node",
+    "arbitrary-node",
+    "serviceaccount",
+    "user-info",
+    LEGACY,
+];
+const CONSTRAINT: &str = "impersonate:";
+const LEGACY: &str = "legacy";
+const OF_IMPERSONATION: &[&str] = &["decision", "mode"];
 const EMAIL: &str = "email_id";
 const OTHER: &str = "other";
 const RESULT: &[&str] = &["result"];
@@ -36,6 +47,8 @@ pub(crate) struct AccessMetrics {
     no_opinion: Attempts,
     /// By the place in [`USERS`], then emails and others.
     users: [Count; USERS.len() + 2],
+    /// By the place in [`MODES`], then those that were denied.
+    impersonations: [Distribution; MODES.len() + 1],
 }
 
 /// Attempts with one result; their number is that of their durations.
@@ -69,6 +82,7 @@ impl AccessMetrics {
             denied: of("denied"),
             no_opinion: of("no-opinion"),
             users: Default::default(),
+            impersonations: std::array::from_fn(|_| Distribution::of_seconds(&SECONDS)),
         }
     }
 
@@ -83,6 +97,37 @@ impl AccessMetrics {
             Err(_) => &self.error,
         };
         attempts.took.took(took);
+    }
+
+    /// Counts an attempt to impersonate somebody: the constraint that permitted it, empty for the
+    /// verb of old; none if it was denied.
+    pub(crate) fn impersonated(&self, constraint: Option<&str>, took: Duration) {
+        let place = constraint.and_then(|it| {
+            let mode = it.strip_prefix(CONSTRAINT).unwrap_or(LEGACY);
+            MODES.iter().position(|it| *it == mode)
+        });
+        self.impersonations[place.unwrap_or(MODES.len())].took(took);
+    }
+
+    fn of_impersonations(&self) -> [Family; 2] {
+        let mut counts = Family::counter(
+            "apiserver_impersonation_attempts_total",
+            "Attempts to impersonate somebody",
+            OF_IMPERSONATION,
+        );
+        let mut times = Family::histogram(
+            "apiserver_impersonation_attempts_duration_seconds",
+            "How long attempts to impersonate somebody took",
+            OF_IMPERSONATION,
+        );
+        let labels = MODES.iter().map(|mode| ["allowed", *mode]);
+        let labels = labels.chain([["denied", ""]]);
+        for (labels, took) in labels.zip(&self.impersonations) {
+            let state = took.state();
+            counts.count_some(&labels, state.count());
+            times.observed(&labels, &state);
+        }
+        [counts, times]
     }
 
     pub(super) fn families(&self) -> Vec<MetricFamily> {
@@ -110,6 +155,7 @@ impl AccessMetrics {
             "authorizations of requests",
             &authorizations,
         ));
+        families.extend(self.of_impersonations());
         families.into_iter().filter_map(Family::finish).collect()
     }
 }

@@ -15,6 +15,7 @@ const OF_PLUGIN: &[&str] = &["name", "operation", "rejected", "type"];
 const OF_CALL: &[&str] = &["code", "name", "operation", "rejected", "type"];
 const OF_REJECTION: &[&str] = &["error_type", "name", "operation", "rejection_code", "type"];
 const OF_WEBHOOK: &[&str] = &["name", "type"];
+const OF_CONDITION: &[&str] = &["kind", "name", "operation", "type"];
 const OF_CHECK: &[&str] = &[
     "enforcement_action",
     "error_type",
@@ -82,7 +83,39 @@ pub(crate) fn of_webhooks(of: &WebhookMetrics) -> Vec<MetricFamily> {
     for (labels, count) in of.fail_open() {
         fail_open.count(&texts(&labels), count);
     }
-    finished([took, requests, rejections, fail_open])
+    let [exclusions, errors, times] = of_conditions(of);
+    finished([
+        took, requests, rejections, fail_open, exclusions, errors, times,
+    ])
+}
+
+/// Returns the families of match conditions.
+fn of_conditions(of: &WebhookMetrics) -> [Family; 3] {
+    let mut exclusions = Family::counter(
+        "apiserver_admission_match_condition_exclusions_total",
+        "Requests that match conditions kept from webhooks",
+        OF_CONDITION,
+    );
+    for (labels, count) in of.exclusions() {
+        exclusions.count(&texts(&labels), count);
+    }
+    let mut errors = Family::counter(
+        "apiserver_admission_match_condition_evaluation_errors_total",
+        "Match conditions of webhooks that failed",
+        OF_CONDITION,
+    );
+    for (labels, count) in of.condition_errors() {
+        errors.count(&texts(&labels), count);
+    }
+    let mut times = Family::histogram(
+        "apiserver_admission_match_condition_evaluation_seconds",
+        "How long match conditions took that were not all true",
+        OF_CONDITION,
+    );
+    for (labels, state) in of.condition_times() {
+        times.observed(&texts(&labels), &state);
+    }
+    [exclusions, errors, times]
 }
 
 /// Returns the families of policies.

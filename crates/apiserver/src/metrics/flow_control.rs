@@ -44,6 +44,7 @@ pub(crate) struct Flow {
     queue_full: Count,
     concurrency_limit: Count,
     timed_out: Count,
+    cancelled: Count,
     waited: Distribution,
     gave_up: Distribution,
 }
@@ -58,6 +59,7 @@ impl Flow {
             queue_full: Count::default(),
             concurrency_limit: Count::default(),
             timed_out: Count::default(),
+            cancelled: Count::default(),
             waited: Distribution::of_seconds(&WAIT_SECONDS),
             gave_up: Distribution::of_seconds(&WAIT_SECONDS),
         }
@@ -96,6 +98,21 @@ impl Flow {
     /// It waits no longer.
     pub(crate) fn waits_no_longer(&self) {
         self.waiting.decrement();
+    }
+
+    /// The client of a request that waits is gone.
+    pub(crate) fn is_cancelled(&self) {
+        self.cancelled.add(1);
+    }
+
+    /// Returns how many requests were handled, refused, waited too long, and gave up.
+    pub(crate) fn outcomes(&self) -> [u64; 4] {
+        [
+            self.dispatched.value(),
+            self.queue_full.value() + self.concurrency_limit.value(),
+            self.timed_out.value(),
+            self.cancelled.value(),
+        ]
     }
 
     /// A request is refused after it has waited.

@@ -132,6 +132,70 @@ async fn a_refusal_is_recorded_with_its_reason() {
 }
 
 #[tokio::test]
+async fn a_deletion_is_recorded_with_the_status_that_answers_it() {
+    let (server, kept) = start("{level: Metadata, verbs: [delete]}").await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let map = json!({"metadata": {"name": "m"}});
+    let created = admin.post(MAPS, &map).await;
+    let uid = created.json()["metadata"]["uid"].clone();
+    assert_eq!(admin.delete(&format!("{MAPS}/m")).await.code, 200);
+    drop(admin);
+    let events = events(server, &kept, MAPS).await;
+    let details = json!({"name": "m", "kind": "configmaps", "uid": uid});
+    assert_eq!(
+        events.last().expect("it is recorded")["responseStatus"],
+        json!({"metadata": {}, "status": "Success", "details": details, "code": 200})
+    );
+}
+
+#[tokio::test]
+async fn requests_for_deprecated_kinds_are_marked() {
+    let (server, kept) = start("{level: Metadata, omitStages: [RequestReceived]}").await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    for path in ["/api/v1/endpoints", "/api/v1/pods"] {
+        assert_eq!(admin.get(path).await.code, 200);
+    }
+    drop(admin);
+    let events = events(server, &kept, "/api/v1/").await;
+    let marks: Vec<_> = events
+        .iter()
+        .map(|it| &it["annotations"]["k8s.io/deprecated"])
+        .collect();
+    assert_eq!(marks, [&json!("true"), &Value::Null]);
+}
+
+#[tokio::test]
+async fn a_token_and_the_requests_with_it_have_the_same_credential() {
+    let (server, kept) = start("{level: Metadata, omitStages: [RequestReceived]}").await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({"metadata": {"name": "a"}});
+    assert_eq!(admin.post(accounts, &account).await.code, 201);
+    let path = format!("{accounts}/a/token");
+    let issued = admin.post(&path, &json!({"spec": {}})).await;
+    assert_eq!(issued.code, 201);
+    let issued = issued.json();
+    let token = issued["status"]["token"].as_str().expect("a token");
+    let client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut account = client.header("authorization", &format!("Bearer {token}"));
+    assert_eq!(account.get(MAPS).await.code, 403);
+    drop((admin, account));
+    let events = events(server, &kept, "/api/v1/").await;
+    let [.., issued, used] = &events[..] else {
+        panic!("{events:?}");
+    };
+    let credential = &used["user"]["extra"]["authentication.kubernetes.io/credential-id"][0];
+    assert!(
+        credential.as_str().is_some_and(|it| it.starts_with("JTI=")),
+        "{used}"
+    );
+    assert_eq!(
+        &issued["annotations"]["authentication.kubernetes.io/issued-credential-id"],
+        credential
+    );
+}
+
+#[tokio::test]
 async fn a_watch_is_recorded_when_it_starts_and_when_it_ends() {
     let (server, kept) = start("{level: Metadata, verbs: [watch]}").await;
     let mut admin = Client::in_memory(&server, Version::HTTP_2).await;

@@ -371,5 +371,17 @@ async fn who_may_impersonate_is_handled_as_somebody_else() {
         "pods is forbidden: User \"bob\" cannot impersonate-on:user-info:list resource \"pods\" in \
          API group \"\" in the namespace \"default\"",
     );
+    let mut scraper = Client::in_memory(&server, Version::HTTP_2).await;
+    let scraped = scraper.get("/metrics").await;
+    let text = String::from_utf8_lossy(&scraped.bytes);
+    for labels in [
+        r#"decision="allowed",mode="user-info""#,
+        r#"decision="denied",mode="""#,
+    ] {
+        for name in ["total", "duration_seconds_count"] {
+            let line = format!("apiserver_impersonation_attempts_{name}{{{labels}}} 1");
+            assert!(text.lines().any(|it| it == line), "{line}");
+        }
+    }
     server.shutdown().await;
 }

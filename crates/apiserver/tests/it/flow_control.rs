@@ -180,3 +180,42 @@ async fn an_administrators_change_of_a_default_is_kept_and_a_mandatory_one_is_re
     assert_eq!(refused.code, 422, "{}", refused.json());
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn what_waits_and_what_is_handled_is_dumped_in_tables() {
+    const DUMPS: &str = "/debug/api_priority_and_fairness";
+    let server = start().await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut alice = user(&server, "alice").await;
+    for _ in 0..3 {
+        assert_eq!(alice.get(MAPS).await.code, 200);
+    }
+    let lines = async |admin: &mut Client, name: &str| -> Vec<Vec<String>> {
+        let answer = admin.get(&format!("{DUMPS}/{name}")).await;
+        assert_eq!(answer.code, 200, "{name}");
+        assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+        let text = String::from_utf8(answer.bytes.to_vec()).expect("it is text");
+        let cells = |line: &str| line.split(',').map(|it| it.trim().to_owned()).collect();
+        text.lines().map(cells).collect()
+    };
+    let levels = lines(&mut admin, "dump_priority_levels").await;
+    let of = |name: &str| levels.iter().find(|it| it[0] == name).expect("a level");
+    assert_eq!(
+        of("global-default")[1..],
+        ["0", "true", "false", "0", "0", "3", "0", "0", "0"]
+    );
+    assert_eq!(of("exempt")[2], "false", "this request is handled");
+    assert_eq!(levels[0][9], "CancelledRequests");
+    let queues = lines(&mut admin, "dump_queues").await;
+    let of_system: Vec<_> = queues.iter().filter(|it| it[0] == "system").collect();
+    assert_eq!(of_system.len(), 64);
+    assert_eq!(of_system[63][1], "63");
+    let requests = lines(&mut admin, "dump_requests").await;
+    let [head, own] = &requests[..] else {
+        panic!("{requests:?}");
+    };
+    assert_eq!(head[4], "FlowDistingsher");
+    assert_eq!(own[..5], ["exempt", "exempt", "-1", "-1", ""]);
+    assert!(own[5].ends_with('Z') && own[9] == own[5], "{own:?}");
+    assert_eq!(admin.get(&format!("{DUMPS}/none")).await.code, 404);
+}

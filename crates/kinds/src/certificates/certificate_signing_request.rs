@@ -1,6 +1,8 @@
 //! CertificateSigningRequests.
 
 pub(crate) mod conditions;
+mod issued;
+mod request;
 
 use crate::shared::rules::{self, Errors};
 use crate::shared::signer;
@@ -16,7 +18,6 @@ use kubist_registry::{
 #[derive(Debug)]
 pub(crate) struct CertificateSigningRequests;
 
-const BEGIN: &str = "-----BEGIN CERTIFICATE REQUEST-----";
 const EXPIRATION_MIN: i32 = 600;
 /// The signer of requests that named none, in older versions.
 const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
@@ -157,12 +158,7 @@ impl KindStrategy for CertificateSigningRequestsApproval {
 }
 
 fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &FieldPath) {
-    if !spec
-        .request
-        .windows(BEGIN.len())
-        .any(|part| part == BEGIN.as_bytes())
-    {
-        let detail = "PEM block type must be CERTIFICATE REQUEST";
+    if let Err(detail) = request::check(&spec.request) {
         let shown = if spec.request.is_empty() {
             BadValue::null()
         } else {

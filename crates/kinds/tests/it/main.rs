@@ -1,6 +1,7 @@
 //! Tests of the registry with the built-in kinds, on the in-memory engine.
 
 mod cancelled_requests;
+mod certificates;
 mod create;
 mod custom;
 mod deletion;

@@ -7,11 +7,13 @@ use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigning
 use kubist_api::core::v1::{Container, EphemeralContainer, Node, Pod};
 use kubist_apimachinery::{Quantity, Status};
 
+const REQUEST: &[u8] = include_bytes!("../request.pem");
+const CERTIFICATE: &[u8] = include_bytes!("../certificate.pem");
+
 fn request() -> CertificateSigningRequest {
     let mut request = CertificateSigningRequest::default();
     request.metadata.name = "csr".into();
-    let pem = "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n";
-    request.spec.request = pem.as_bytes().into();
+    request.spec.request = REQUEST.into();
     request.spec.signer_name = "example.com/signer".into();
     request.spec.usages.push("client auth".into());
     request
@@ -41,7 +43,7 @@ async fn approval_conditions_change_only_through_the_approval_subresource_and_st
     let mut csr: CertificateSigningRequest = fixture.create(request()).await;
     csr.metadata.resource_version = "".into();
     csr.status.conditions.push(condition("Approved"));
-    csr.status.certificate = b"-----BEGIN CERTIFICATE-----\n".as_slice().into();
+    csr.status.certificate = CERTIFICATE.into();
     let status = put(&fixture, "status", &csr).await.expect_err("no");
     assert!(
         status

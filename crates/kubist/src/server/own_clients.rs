@@ -3,8 +3,27 @@
 use http::Uri;
 use kubist_apiserver::{InProcess, RunningServer};
 use kubist_client::Client;
+use kubist_registry::User;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
 use std::io;
+
+/// The namespace of the accounts of controllers.
+const NAMESPACE: &str = "kube-system";
+
+/// The user that a controller acts as: the service account that upstream's has. Unlike upstream's
+/// it may do everything, so that it works with any way to authorize.
+pub(super) fn controller_user(account: &str) -> User {
+    let groups = [
+        "system:masters",
+        "system:serviceaccounts",
+        "system:serviceaccounts:kube-system",
+    ];
+    User {
+        name: format!("system:serviceaccount:{NAMESPACE}:{account}").into(),
+        groups: groups.map(Into::into).into(),
+        ..User::default()
+    }
+}
 
 /// A transport whose bytes stay in the process.
 pub(super) fn transport_within(

@@ -64,8 +64,8 @@ fn what_cannot_be_obeyed_is_refused() {
     let folder = folder.path();
     for (plugin, why) in [
         (
-            "- {name: EventRateLimit, configuration: {}}",
-            "admission plugin \"EventRateLimit\" is not available in this server",
+            "- {name: ImagePolicyWebhook, configuration: {}}",
+            "admission plugin \"ImagePolicyWebhook\" is not available in this server",
         ),
         (
             "- {name: PodSecurity, path: none.yaml}",
@@ -78,4 +78,37 @@ fn what_cannot_be_obeyed_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains(why), "{errors}");
     }
+}
+
+#[test]
+fn a_configuration_of_a_plugin_that_is_off_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plugin = "- {name: PodNodeSelector, configuration: {podNodeSelectorPluginConfig: {}}}";
+    write(folder, "admission.yaml", &[&HEAD[..], &[plugin]].concat());
+    let said = |more: &[&str]| {
+        let options = [&["--controllers=none", OPTION, "admission.yaml"], more].concat();
+        let (status, errors) = Served::start(folder, &options).running.terminate();
+        assert_eq!(status.code(), Some(0));
+        errors
+    };
+    let errors = said(&[]);
+    let why = "configures a plugin that is not enabled";
+    assert!(
+        errors.contains(why) && errors.contains("PodNodeSelector"),
+        "{errors}"
+    );
+    assert_eq!(said(&["--enable-admission-plugins=PodNodeSelector"]), "");
+}
+
+#[test]
+fn a_plugin_that_needs_a_configuration_is_refused_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["serve", "--enable-admission-plugins=EventRateLimit"];
+    let output = run(folder.path(), &arguments, b"");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    let why = "couldn't init admission plugin \"EventRateLimit\": limits: Invalid value: null: must \
+               not be empty";
+    assert!(errors.contains(why), "{errors}");
 }

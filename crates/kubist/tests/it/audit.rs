@@ -1,10 +1,11 @@
 //! Audit events that go to a webhook, and the options of audit.
 
 use crate::command::{Served, fail, run};
-use kubist::api::core::v1::{Container, Namespace, Pod};
+use kubist::api::core::v1::{ConfigMap, Container, Namespace, Pod, ServiceAccount};
+use kubist::apiserver::Authorization;
 use kubist::apiserver::audit::{Audit, AuditSink, Policy};
 use kubist::client::Api;
-use kubist::{AuditWebhook, Server, ServerConfig};
+use kubist::{AuditWebhook, Controller, Server, ServerConfig};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -272,4 +273,59 @@ async fn what_admission_notes_is_in_the_event() {
         note.contains("would violate PodSecurity \"restricted"),
         "{note}"
     );
+}
+
+#[tokio::test]
+async fn controllers_are_recorded_as_the_accounts_of_upstreams() {
+    let (sent, events) = channel();
+    let policy = Policy::parse(POLICY.as_bytes()).expect("it is a policy");
+    let config = ServerConfig {
+        audit: Some(Audit::new(policy, Sent(sent)).expect("there is room for a thread")),
+        controllers: Controller::ALL.into(),
+        authorization: Authorization::rbac(),
+        listen: Some(([127, 0, 0, 1], 0).into()),
+        ..Default::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let namespaces: Api<Namespace> = Api::all(server.client());
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = "team".into();
+    namespaces.create(&namespace).await.unwrap();
+    let maps: Api<ConfigMap> = Api::namespaced(server.client(), "team");
+    let accounts: Api<ServiceAccount> = Api::namespaced(server.client(), "team");
+    let made = async {
+        while maps.get_opt("kube-root-ca.crt").await.unwrap().is_none()
+            || accounts.get_opt("default").await.unwrap().is_none()
+        {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        namespaces.delete("team").await.unwrap();
+        while namespaces.get_opt("team").await.unwrap().is_some() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, made).await.expect("in time");
+    server.shutdown().await;
+    let writes: Vec<(String, String)> = events
+        .try_iter()
+        .filter(|it| it["stage"] == "ResponseComplete")
+        .filter(|it| !["get", "list", "watch"].contains(&it["verb"].as_str().unwrap()))
+        .map(|it| {
+            let user = it["user"]["username"].as_str().unwrap();
+            let of = format!("{} {}", it["verb"], it["objectRef"]["resource"]);
+            (user.to_owned(), of.replace('"', ""))
+        })
+        .collect();
+    for (account, write) in [
+        ("service-account-controller", "create serviceaccounts"),
+        ("root-ca-cert-publisher", "create configmaps"),
+        ("namespace-controller", "deletecollection configmaps"),
+    ] {
+        let user = format!("system:serviceaccount:kube-system:{account}");
+        let expected = (user, write.to_owned());
+        assert!(writes.contains(&expected), "{expected:?} in {writes:?}");
+    }
+    let by_admin = writes.iter().filter(|it| it.0 == "kubernetes-admin");
+    let by_admin: Vec<_> = by_admin.map(|it| it.1.as_str()).collect();
+    assert_eq!(by_admin, ["create namespaces", "delete namespaces"]);
 }

@@ -55,6 +55,25 @@ fn the_users_of_a_token_file_are_known_and_have_their_groups() {
 }
 
 #[test]
+fn odd_records_of_a_token_file_are_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(
+        folder.path(),
+        "tokens.csv",
+        "a,u,1\n,x,2\na,v,3,system:masters\n",
+    );
+    let served = Served::start(folder.path(), &["--token-auth-file", &file]);
+    assert_eq!(served.asked_with("a"), 200, "the last one counts");
+    let (_, errors) = served.running.terminate();
+    for odd in [
+        "empty token has been found in token file, record number '2'",
+        "duplicate token has been found in token file, record number '3'",
+    ] {
+        assert!(errors.contains(odd), "{errors}");
+    }
+}
+
+#[test]
 fn a_file_of_authorizers_decides() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = write(folder.path(), "tokens.csv", "plain,bob,2\n");
@@ -237,6 +256,11 @@ fn accounts_and_proxies_that_contradict_themselves_are_refused() {
                 "a",
             ][..],
             "service-account-issuer \"a\" is already specified",
+        ),
+        (
+            &["--service-account-issuer", "http://a b"],
+            "service-account-issuer \"http://a b\" contained a ':' but was not a valid URL: parse \
+             \"http://a b\": invalid character \" \" in host name",
         ),
         (
             &["--service-account-jwks-uri", "http://a"],

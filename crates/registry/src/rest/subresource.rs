@@ -17,7 +17,7 @@ pub(crate) enum Subresource {
     Scale,
     /// `namespaces/finalize`.
     Finalize,
-    /// A subresource whose creation acts on the object.
+    /// A subresource whose creation acts on the object; without a name, a resource that does.
     Action(&'static str, &'static dyn Action),
     /// A path for changes that the object's own path rejects (upstream: `pods/ephemeralcontainers`,
     /// `pods/resize`).
@@ -61,10 +61,10 @@ impl Subresource {
 
     /// Returns the verbs.
     pub(crate) fn verbs(self, facts: &ResourceFacts) -> &'static [&'static str] {
-        if matches!(self, Self::None) {
+        let name = self.name();
+        if name.is_empty() {
             return facts.verbs;
         }
-        let name = self.name();
         let found = facts.subresources.iter().find(|it| it.name == name);
         found.map_or(&[], |it| it.verbs)
     }

@@ -3,23 +3,12 @@
 //! A bundle is valid if it has at least one certificate. Only the outer structure of a certificate
 //! is checked here; the TLS library of the webhook caller decodes the rest.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use super::pem_blocks::{PemBlock, PemBlocks};
 
-const BEGIN: &str = "-----BEGIN ";
-const END: &str = "-----END ";
-const DASHES: &str = "-----";
 const CERTIFICATE: &str = "CERTIFICATE";
 /// The tag of a sequence, and of a bit string, in DER.
 const SEQUENCE: u8 = 0x30;
 const BIT_STRING: u8 = 0x03;
-
-/// One block of a PEM text.
-struct Block<'a> {
-    label: &'a str,
-    has_headers: bool,
-    content: Vec<u8>,
-}
 
 /// Returns the error of a CA bundle that is not empty; `None` if it is valid.
 pub fn validate_ca_bundle(bundle: &[u8]) -> Option<String> {
@@ -28,60 +17,24 @@ pub fn validate_ca_bundle(bundle: &[u8]) -> Option<String> {
     }
     let failed = |why: &str| Some(format!("unable to load root certificates: {why}"));
     let text = String::from_utf8_lossy(bundle);
-    let is_valid = |it: &Block<'_>| it.is_certificate() && is_certificate(&it.content);
-    if Blocks(&text).any(|it| is_valid(&it)) {
+    let is_valid = |it: &PemBlock<'_>| is_labelled(it) && is_certificate(&it.content);
+    if PemBlocks::new(&text).any(|it| is_valid(&it)) {
         return None;
     }
-    let mut blocks = Blocks(&text);
-    while !blocks.0.is_empty() {
+    let mut blocks = PemBlocks::new(&text);
+    while !blocks.rest().is_empty() {
         let Some(block) = blocks.next() else {
             return failed("unable to parse bytes as PEM block");
         };
-        if block.is_certificate() && !is_certificate(&block.content) {
+        if is_labelled(&block) && !is_certificate(&block.content) {
             return failed("failed to parse certificate: x509: malformed certificate");
         }
     }
     failed("no valid certificate authority data seen")
 }
 
-impl Block<'_> {
-    fn is_certificate(&self) -> bool {
-        self.label == CERTIFICATE && !self.has_headers
-    }
-}
-
-/// The blocks of a PEM text, and what follows them.
-struct Blocks<'a>(&'a str);
-
-impl<'a> Iterator for Blocks<'a> {
-    type Item = Block<'a>;
-
-    fn next(&mut self) -> Option<Block<'a>> {
-        // A malformed block is skipped, as other text between blocks.
-        loop {
-            let (_, rest) = self.0.split_once(BEGIN)?;
-            let (label, rest) = rest.split_once(DASHES)?;
-            self.0 = rest;
-            let end = format!("{END}{label}{DASHES}");
-            let Some((body, after)) = rest.split_once(end.as_str()) else {
-                continue;
-            };
-            let body = body.trim_matches(['\r', '\n', ' ', '\t']);
-            let has_headers = body.contains(':');
-            let encoded: String = body.split_ascii_whitespace().collect();
-            let content = match STANDARD.decode(&encoded) {
-                Ok(content) => content,
-                Err(_) if has_headers => Vec::new(),
-                Err(_) => continue,
-            };
-            self.0 = after.trim_start_matches(['\r', '\n', ' ', '\t']);
-            return Some(Block {
-                label,
-                has_headers,
-                content,
-            });
-        }
-    }
+fn is_labelled(block: &PemBlock<'_>) -> bool {
+    block.label == CERTIFICATE && !block.has_headers
 }
 
 /// Reports whether DER has the outer structure of a certificate: a sequence of two sequences and a
@@ -117,10 +70,11 @@ fn value(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
 
     fn pem(label: &str, content: &[u8]) -> String {
-        let encoded = STANDARD.encode(content);
-        format!("{BEGIN}{label}{DASHES}\n{encoded}\n{END}{label}{DASHES}\n")
+        let encoded = BASE64_STANDARD.encode(content);
+        format!("-----BEGIN {label}-----\n{encoded}\n-----END {label}-----\n")
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl Dialer {
         let stream = TlsConnector::from(tls.client_config(alpn))
             .connect(name, BufReader::with_capacity(READ_AHEAD, io))
             .await
-            .map_err(|error| failed(TlsError::Handshake(Arc::new(error))))?;
+            .map_err(|error| failed(TlsError::of_handshake(error)))?;
         let protocol = match stream.get_ref().1.alpn_protocol() {
             Some(b"h2") => Protocol::Http2,
             _ if version == HttpVersion::Http2Only => return Err(failed(TlsError::Alpn)),

@@ -5,7 +5,7 @@ use kubist_transport::{Config, Endpoint, HttpVersion, Identity, Pem, Transport, 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
-use rustls_pki_types::PrivateKeyDer;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::io;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
@@ -43,6 +43,21 @@ impl Pki {
     /// A server certificate for `name`; with `clients`, certificates of clients are demanded.
     pub(crate) fn server(&self, name: &str, alpn: &[&[u8]], clients: bool) -> TlsAcceptor {
         let (certificate, key) = self.issue(name);
+        self.serving((certificate.der().clone(), &key), alpn, clients)
+    }
+
+    /// A server that presents the certificate of the authority itself.
+    fn as_server(&self) -> TlsAcceptor {
+        let own = self.authority.der().clone();
+        self.serving((own, self.authority.key()), &[], false)
+    }
+
+    fn serving(
+        &self,
+        (certificate, key): (CertificateDer<'static>, &KeyPair),
+        alpn: &[&[u8]],
+        clients: bool,
+    ) -> TlsAcceptor {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -56,9 +71,7 @@ impl Pki {
             builder.with_no_client_auth()
         };
         let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-        let mut config = builder
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .unwrap();
+        let mut config = builder.with_single_cert(vec![certificate], key).unwrap();
         config.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
         TlsAcceptor::from(Arc::new(config))
     }
@@ -156,6 +169,23 @@ async fn a_certificate_of_another_authority_or_name_is_refused() {
     named.tls.server_name = Some("kubernetes".into());
     let transport = transport(&server, pki.server("kubernetes", &[], false), named);
     assert_eq!(fetch(&transport, get("/")).await.unwrap().1, "answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_with_the_certificate_of_an_authority_is_refused_in_a_sentence() {
+    let (pki, server) = (Pki::new(), Server::http1(|_| text("answer")));
+    let transport = transport(&server, pki.as_server(), config(pki.authority()));
+    let error = transport.send(get("/")).await.expect_err("it is refused");
+    assert!(error.is_certificate(), "{error:?}");
+    let mut texts = vec![error.to_string()];
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        texts.push(error.to_string());
+        cause = error.source();
+    }
+    let said = "the server presents the certificate of an authority; it needs one of its own, \
+                signed by it";
+    assert_eq!(texts.last().map(String::as_str), Some(said));
 }
 
 #[tokio::test(start_paused = true)]

@@ -68,7 +68,11 @@ pub async fn k8s_openapi(both: &Both) -> Result<(), Failure> {
     let mut seen = pods.get("web-1").await?;
     expect("uid", seen.uid(), created.uid())?;
     let reference = ObjectReference::of(&created);
-    expect("kind", (&*reference.kind, &*reference.api_version), ("Pod", "v1"))?;
+    expect(
+        "kind",
+        (&*reference.kind, &*reference.api_version),
+        ("Pod", "v1"),
+    )?;
     expect("uid", &*reference.uid, created.uid())?;
     let listed = pods.list(&ListOptions::default()).await?;
     expect("listed", listed.items.len(), 2)?;

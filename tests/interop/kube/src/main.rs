@@ -3,14 +3,16 @@
 //! `kubist-interop-kube KUBECONFIG CHECK`: one check per run, in a namespace of its own; prints
 //! nothing if it passes.
 
+mod admission;
 mod events;
 mod held;
 mod transport;
+mod webhook;
 
 use kubist_client::{Client, Config};
 use kubist_kubeconfig::{Environment, Options, infer};
 use kubist_transport::Transport;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A failure.
@@ -34,7 +36,7 @@ async fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let kubeconfig = arguments.next().ok_or("which kubeconfig?")?;
     let check = arguments.next().ok_or("which check?")?;
-    let both = connect(kubeconfig.into(), &check).await?;
+    let both = connect(kubeconfig.clone().into(), &check).await?;
     let done = async {
         match check.as_str() {
             "k8s-openapi" => held::k8s_openapi(&both).await,
@@ -42,6 +44,7 @@ async fn main() -> Result<(), Failure> {
             "transport" => transport::under_kube(&both).await,
             "reflector" => events::feed_reflector(&both).await,
             "controller" => events::feed_controller(&both).await,
+            "admission" => admission::obeyed(&both, Path::new(&kubeconfig)).await,
             other => Err(format!("no check {other:?}").into()),
         }
     };

@@ -92,7 +92,7 @@ pub(super) struct Options {
     /// Measure only the leases of 100,000 nodes beside 1,000,000 Pods and 5,000 watches
     #[arg(long, conflicts_with_all = ["ownership", "custom"])]
     scale: bool,
-    /// Measure only what it costs to obey roles, a quota and a policy
+    /// Measure only what it costs to obey roles, webhooks, a quota and a policy
     #[arg(long, conflicts_with_all = ["ownership", "custom", "scale"])]
     access: bool,
     /// Measure only `kubist etcd` beside etcd, and a kube-apiserver on both
@@ -152,7 +152,7 @@ struct Found {
     /// Creates, updates and reads of custom resources.
     customs: Vec<Value>,
     custom_lists: Vec<Value>,
-    /// Requests under roles, a quota and a policy.
+    /// Requests under roles, webhooks, a quota and a policy.
     accesses: Vec<Value>,
     /// Writes to `kubist etcd` and to etcd.
     stores: Vec<Value>,

@@ -12,7 +12,7 @@ use std::process::Command;
 pub(super) const PART: &str = "kube-rs";
 
 /// The checks of the program, and their descriptions.
-const CHECKS: [(&str, &str); 5] = [
+const CHECKS: [(&str, &str); 6] = [
     (
         "k8s-openapi",
         "k8s-openapi's Pod in our client, informer and cache",
@@ -21,6 +21,10 @@ const CHECKS: [(&str, &str); 5] = [
     ("transport", "our transport under kube's client"),
     ("reflector", "our informer feeds kube's reflectors"),
     ("controller", "our informer feeds kube's controller"),
+    (
+        "admission",
+        "an admission webhook on axum and kube's types is obeyed",
+    ),
 ];
 
 /// Builds the program and runs each check.

@@ -14,6 +14,7 @@ use crate::routes::health::Health;
 use kubist_apimachinery::Status;
 use kubist_authorization::Attributes;
 use kubist_registry::{RequestContext, User};
+use tokio::time::Instant;
 
 /// Upstream's warning, word for word.
 const EXTRA_SPACE: &str = "the provided Authorization header contains extra space before the bearer \
@@ -86,7 +87,17 @@ impl Service {
     ) -> Result<Option<User>, Status> {
         let authorization = &self.context.authorization;
         let (headers, last) = (&request.headers, &self.last_modes);
-        let acting = impersonation::impersonated(headers, asked, authorization, last).await?;
+        let began = Instant::now();
+        let acting = impersonation::impersonated(headers, asked, authorization, last).await;
+        let constraint = match &acting {
+            Ok(acting) => acting.as_ref().map(|it| Some(it.constraint)),
+            Err(status) => (status.code == 403).then_some(None),
+        };
+        if let Some(constraint) = constraint {
+            let access = self.context.metrics.access();
+            access.impersonated(constraint, began.elapsed());
+        }
+        let acting = acting?;
         if let (Some(audit), Some(acting)) = (record.audit(), &acting) {
             audit.impersonates(&acting.user, acting.constraint);
         }

@@ -2,6 +2,7 @@
 
 use super::Service;
 use crate::authorization::non_resource;
+use crate::filters::flow_dumps;
 use crate::metrics::{audit_families, of_policies, of_webhooks};
 use crate::negotiation::response_encoder::not_acceptable;
 use crate::openapi::{DocumentRequest, OpenApi};
@@ -68,7 +69,7 @@ impl Service {
             }
             path => match path.strip_prefix("/openapi/v3/") {
                 Some(path) => self.document(cx, request, path).await,
-                None => Ok(ApiResponse::page_not_found()),
+                None => Ok(self.flow_dump(path)),
             },
         }
     }
@@ -155,6 +156,18 @@ impl Service {
         }
         let (metrics, registry) = (&self.context.metrics, &self.context.registry);
         Ok(metrics.scrape(registry, further).await)
+    }
+
+    /// Returns a table of the flow control, if that is in force and the path names one.
+    fn flow_dump(&self, path: &str) -> ApiResponse {
+        let name = path.strip_prefix(flow_dumps::PREFIX);
+        match (name, self.flow_control()) {
+            (Some(name), Some(flow)) => {
+                let now = self.context.registry.clock().now();
+                flow_dumps::answer(name, &flow.dump(), now)
+            }
+            _ => ApiResponse::page_not_found(),
+        }
     }
 
     async fn findings(&self, check: Option<&str>) -> Findings {

@@ -98,3 +98,37 @@ async fn violations_of_policies_are_counted_by_what_follows_from_them() {
     check(&mut world, &[&of("audit"), &of("warn")]).await;
     world.server.shutdown().await;
 }
+
+#[tokio::test]
+async fn match_conditions_are_counted_where_they_keep_requests_from_webhooks() {
+    let mut world = World::new().await;
+    let mut conditional = hook("a");
+    conditional["failurePolicy"] = "Ignore".into();
+    conditional["matchConditions"] = json!([
+        {"name": "named", "expression": "object.metadata.name != 'no'"},
+        {"name": "labelled", "expression": "object.metadata.labels.x == 'y'"},
+    ]);
+    let configured = configuration("ValidatingWebhookConfiguration", &[conditional]);
+    world.configure(VALIDATING, &configured).await;
+    world.script("/a", allow);
+    let mut labelled = super::map("yes");
+    labelled["metadata"]["labels"] = json!({"x": "y"});
+    assert_eq!(world.client.post(super::MAPS, &labelled).await.code, 201);
+    labelled["metadata"]["name"] = "no".into();
+    assert_eq!(world.client.post(super::MAPS, &labelled).await.code, 201);
+    assert_eq!(world.create_map("unlabelled").await.code, 201);
+    assert_eq!(world.reviews().len(), 1);
+    let of = |name: &str, kind: &str, count: u32| {
+        format!(
+            "apiserver_admission_match_condition_{name}{{kind=\"webhook\",\
+             name=\"a.example.com\",operation=\"CREATE\",type=\"{kind}\"}} {count}"
+        )
+    };
+    let expected = [
+        of("exclusions_total", "validate", 2),
+        of("evaluation_errors_total", "validating", 1),
+        of("evaluation_seconds_count", "validating", 2),
+    ];
+    check(&mut world, &expected.each_ref().map(|it| &**it)).await;
+    world.server.shutdown().await;
+}

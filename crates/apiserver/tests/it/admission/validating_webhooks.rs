@@ -209,3 +209,51 @@ async fn deletions_and_their_collections_are_sent_with_what_is_deleted() {
     assert_eq!(world.client.get(&format!("{MAPS}/kept")).await.code, 200);
     world.server.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_binding_is_sent_as_the_resource_that_the_client_used() {
+    let mut any = hook("a");
+    any["rules"][0]["resources"] = json!(["pods/binding", "bindings"]);
+    any["rules"][0]["operations"] = json!(["*"]);
+    let mut world = world(&[any]).await;
+    world.script("/a", allow);
+    let pods = "/api/v1/namespaces/default/pods";
+    for name in ["p", "q"] {
+        let containers = json!([{"name": "a", "image": "i"}]);
+        let pod = json!({"metadata": {"name": name}, "spec": {"containers": containers}});
+        assert_eq!(world.client.post(pods, &pod).await.code, 201);
+    }
+    let binding = |name: &str| json!({"metadata": {"name": name}, "target": {"name": "n"}});
+    for (path, name) in [
+        ("/api/v1/namespaces/default/bindings".to_owned(), "p"),
+        (format!("{pods}/q/binding"), "q"),
+    ] {
+        let answer = world.client.post(&path, &binding(name)).await;
+        assert_eq!(answer.code, 201, "{path}");
+        let bound = world.client.get(&format!("{pods}/{name}")).await;
+        assert_eq!(bound.json()["spec"]["nodeName"], "n");
+    }
+    let of = |review: &Value| {
+        let request = &review["request"];
+        let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+        (
+            text(&request["resource"]["resource"]),
+            text(&request["subResource"]),
+            text(&request["kind"]["kind"]),
+            text(&request["name"]),
+        )
+    };
+    let sent: Vec<_> = world.reviews().iter().map(of).collect();
+    let text = |it: [&str; 4]| {
+        let [resource, subresource, kind, name] = it.map(str::to_owned);
+        (resource, subresource, kind, name)
+    };
+    assert_eq!(
+        sent,
+        [
+            text(["bindings", "", "Binding", "p"]),
+            text(["pods", "binding", "Binding", "q"]),
+        ]
+    );
+    world.server.shutdown().await;
+}

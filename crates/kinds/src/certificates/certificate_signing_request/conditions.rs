@@ -3,6 +3,7 @@
 //! `Approved` and `Denied` are set through `approval`, and the certificate through `status`.
 //! Once set, neither can be removed.
 
+use super::issued;
 use crate::shared::rules::{self, Errors};
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
 use kubist_apimachinery::{FieldError, FieldPath, Time};
@@ -14,8 +15,6 @@ const VERDICTS: [&str; 2] = ["Approved", "Denied"];
 const LASTING: [&str; 3] = ["Approved", "Denied", "Failed"];
 /// The error if both conditions are set.
 const EXCLUSIVE: &str = "Approved and Denied conditions are mutually exclusive";
-/// The first line of each certificate.
-const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 
 fn is_verdict(condition: &CertificateSigningRequestCondition) -> bool {
     VERDICTS.contains(&condition.type_.as_str())
@@ -75,10 +74,11 @@ pub(crate) fn check(
     check_conditions(&mut errors, new, &conditions);
     let (now, before) = (&new.status.certificate, &old.status.certificate);
     let path = path.child("certificate");
-    let begins = |part: &[u8]| part == BEGIN.as_bytes();
-    if now != before && !now.is_empty() && !now.windows(BEGIN.len()).any(begins) {
-        let detail = "must contain at least one CERTIFICATE PEM block";
-        errors.push(FieldError::invalid(&path, "<certificate data>", detail));
+    if now != before
+        && !now.is_empty()
+        && let Err(why) = issued::check(now)
+    {
+        errors.push(FieldError::invalid(&path, "<certificate data>", why));
     }
     for kind in LASTING {
         if count(new, kind) < count(old, kind) {

@@ -9,6 +9,8 @@ use kubist_apimachinery::{
 use kubist_registry::{Action, ActionCall, BoxFuture, Created, UpdatePath, UpdatedObject};
 use std::any::Any;
 
+const SUBRESOURCE: &str = "binding";
+
 /// Assigns a pod to the node that a binding names.
 #[derive(Debug)]
 pub(crate) struct Bind;
@@ -44,7 +46,8 @@ async fn bind(call: ActionCall<'_>) -> Result<Created, Status> {
         binding,
         now: cx.now(),
     };
-    let path = UpdatePath::Everything(call.subresource);
+    // The same for the resource `bindings`.
+    let path = UpdatePath::Everything(SUBRESOURCE);
     store
         .update(cx, (call.namespace, name), &bound, path, call.dry_run)
         .await?;

@@ -1,6 +1,7 @@
 //! Requirements of the manifests and clients of real applications.
 
 use super::*;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 #[tokio::test]
 async fn containers_of_a_stateful_set_mount_what_it_claims() {
@@ -216,7 +217,7 @@ async fn values_that_have_a_type_upstream_are_shown_as_json() {
 #[tokio::test]
 async fn signers_and_controllers_are_named_by_a_domain_and_a_path() {
     let kinds = Kinds::new().await;
-    let pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
+    let pem = BASE64_STANDARD.encode(include_str!("../../request.pem"));
     let signed = |name: &str| {
         json!({"metadata": {"name": "A_b"}, "spec": {
             "request": pem, "usages": ["client auth"], "signerName": name,

@@ -94,7 +94,7 @@ fn of_admission(plural: &str) -> Value {
 }
 
 fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
-    let request = "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n";
+    let request = include_str!("../../request.pem");
     match (facts.group, facts.plural) {
         ("admissionregistration.k8s.io", plural) => of_admission(plural),
         ("apiregistration.k8s.io", _) => json!({

@@ -12,12 +12,11 @@ const CONFIGURATION_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Args, Debug)]
 pub(super) struct AdmissionOptions {
-    /// Upstream's admission plugins to enable beside its default ones. A plugin that this server
-    /// does not have is refused
-    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    // Its help is `enable_help`.
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',', help = enable_help())]
     enable_admission_plugins: Vec<String>,
-    /// Upstream's default admission plugins to disable
-    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    // Its help is `disable_help`.
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',', help = disable_help())]
     disable_admission_plugins: Vec<String>,
     /// Upstream's file with the configurations of admission plugins (apiserver.config.k8s.io/v1).
     /// What this server cannot obey is refused
@@ -62,11 +61,44 @@ impl AdmissionOptions {
         );
         let selection = PluginSelection::new(enable, disable);
         let selection = selection.map_err(|error| WrongUsage(error.to_string()))?;
-        Ok(match &self.admission_control_config_file {
-            Some(file) => selection.with_configuration(configuration(file)?),
-            None => selection,
-        })
+        let check = |it: &PluginSelection| it.check().map_err(|it| WrongUsage(with_causes(&it)));
+        let Some(file) = &self.admission_control_config_file else {
+            check(&selection)?;
+            return Ok(selection);
+        };
+        let selection = selection.with_configuration(configuration(file)?);
+        check(&selection)?;
+        for plugin in selection.configured_in_vain() {
+            tracing::warn!(
+                plugin,
+                "--admission-control-config-file configures a plugin that is not enabled"
+            );
+        }
+        Ok(selection)
     }
+}
+
+/// Returns the names of the plugins that are on by default, or of those that are off.
+fn plugin_names(are_on: bool) -> String {
+    let named = PluginSelection::available().filter(|(_, is_on)| *is_on == are_on);
+    named.map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+}
+
+fn enable_help() -> String {
+    format!(
+        "Admission plugins to enable beside those that are on by default ({}). Off by default: {}. \
+         The order does not matter. A plugin that this server does not have is refused",
+        plugin_names(true),
+        plugin_names(false)
+    )
+}
+
+fn disable_help() -> String {
+    format!(
+        "Admission plugins to disable. On by default: {}. The rules of NamespaceLifecycle cannot be \
+         switched off",
+        plugin_names(true)
+    )
 }
 
 fn configuration(file: &Path) -> Result<AdmissionConfiguration, Box<dyn Error>> {

@@ -6,7 +6,7 @@ use super::proxy_options::ProxyOptions;
 use super::{WrongUsage, values};
 use clap::{ArgAction, Args};
 use kubist::apiserver::{ReviewVersion, ServiceAccounts, TokenWebhookConfig};
-use kubist::authentication::{AuthenticationConfiguration, parse_token_file};
+use kubist::authentication::{AuthenticationConfiguration, go_url_error, parse_token_file};
 use kubist::{
     Anonymous, AuthenticationFile, Authenticators, StaticToken, read_regular_file,
     read_remote_kubeconfig,
@@ -117,9 +117,12 @@ impl AuthenticationOptions {
             .map_err(|error| format!("--token-auth-file: cannot read {shown}: {error}"))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| format!("--token-auth-file: {shown} is not text"))?;
-        let tokens = parse_token_file(&text)
+        let file = parse_token_file(&text)
             .map_err(|error| format!("--token-auth-file: {shown}: {error}"))?;
-        let tokens = tokens.into_iter().map(|it| StaticToken {
+        for oddity in file.oddities {
+            tracing::warn!(file = %shown, "--token-auth-file: {oddity}");
+        }
+        let tokens = file.tokens.into_iter().map(|it| StaticToken {
             token: it.token,
             user: it.user,
         });
@@ -172,6 +175,14 @@ impl AuthenticationOptions {
             if issuer.is_empty() {
                 let why = "service-account-issuer should not be an empty string";
                 return Err(WrongUsage(why.to_owned()));
+            }
+            if issuer.contains(':')
+                && let Some(error) = go_url_error(issuer)
+            {
+                return Err(WrongUsage(format!(
+                    "service-account-issuer {issuer:?} contained a ':' but was not a valid URL: \
+                     {error}"
+                )));
             }
             if issuers[..at].contains(issuer) {
                 let why = format!("service-account-issuer {issuer:?} is already specified");

@@ -1,5 +1,5 @@
 //! The part of `bench server` about what is obeyed: requests of a service account with few roles
-//! and with many, and with a quota and a policy that match.
+//! and with many, with a webhook that matches, and with a quota and a policy that match.
 
 use super::figures::{figure, write_table};
 use super::ours::{REQUESTS, ours_of};
@@ -25,12 +25,24 @@ const COMPARED: [&str; 4] = [
     "create, others' policy",
 ];
 /// What obeying adds: the case with it, the case without it, and the goal in microseconds.
-const ADDED: [(&str, &str, &str, f64); 2] = [
+const ADDED: [(&str, &str, &str, f64); 4] = [
     (
         "1,000 roles of others, for a get",
         "get, many roles",
         "get, one role",
         2.0,
+    ),
+    (
+        "a call of a validating webhook",
+        "create, validating webhook",
+        "create, no policy",
+        100.0,
+    ),
+    (
+        "a call of a mutating webhook",
+        "create, mutating webhook",
+        "create, no policy",
+        100.0,
     ),
     (
         "a policy about other kinds",
