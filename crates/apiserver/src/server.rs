@@ -29,6 +29,7 @@ use crate::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
+use crate::proxy::Proxies;
 use crate::random::Chance;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
@@ -92,6 +93,9 @@ pub enum StartError {
     /// A configured authenticator cannot be used.
     #[error("cannot use the configured authenticators")]
     Authenticators(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The authorities of kubelets, or the certificate for them, cannot be used.
+    #[error("cannot use the configuration of kubelets")]
+    Kubelets(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -123,6 +127,8 @@ impl ApiServer {
         let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = authenticator(&config, verifier)?;
+        let proxies = Proxies::new(&config.backends, shutdown.clone());
+        let proxies = proxies.map_err(|error| StartError::Kubelets(Box::new(error)))?;
         let definitions = registry.clone();
         let service = Service::new(
             &config,
@@ -130,7 +136,7 @@ impl ApiServer {
             authenticator,
             address,
             shutdown.clone(),
-            chance,
+            (chance, proxies),
         );
         let followers = Followers::begin(&config, service.flow_control(), &definitions).await?;
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
