@@ -28,9 +28,13 @@ use crate::webhook::tls::{self, Trust};
 use kubist_registry::WebhookError;
 use rustls::ClientConfig;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The default limit of open connections to backends.
 pub const BACKEND_CONNECTIONS_MAX: usize = 4_096;
+
+/// Time limit for a connection, as in Go.
+pub(crate) const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Upstream's order of a node's addresses.
 const ADDRESS_TYPES: [&str; 5] = [
@@ -53,6 +57,8 @@ pub struct Backends {
     /// Which of a node's addresses is used: the first that it has. Default: upstream's order,
     /// beginning with `Hostname`.
     pub kubelet_address_types: Vec<String>,
+    /// How long a connection to a kubelet may take to be there. Default: 30 s, as in Go.
+    pub kubelet_timeout: Option<Duration>,
     /// The limit of open connections. Further requests get 429. Default:
     /// [`BACKEND_CONNECTIONS_MAX`].
     pub connections_max: usize,
@@ -66,6 +72,7 @@ impl Default for Backends {
             kubelet_ca_pem: String::new(),
             kubelet_identity: None,
             kubelet_address_types: ADDRESS_TYPES.map(str::to_owned).to_vec(),
+            kubelet_timeout: None,
             connections_max: BACKEND_CONNECTIONS_MAX,
             dialer: Arc::new(TcpDialer),
         }
@@ -76,6 +83,7 @@ impl Default for Backends {
 #[derive(Debug)]
 pub(crate) struct Proxies {
     pub(crate) kubelet_address_types: Vec<String>,
+    pub(crate) kubelet_timeout: Duration,
     /// For kubelets.
     pub(crate) kubelet_tls: Arc<ClientConfig>,
     /// For kubelets whose certificate need not be verified.
@@ -98,6 +106,7 @@ impl Proxies {
         };
         Ok(Self {
             kubelet_address_types: config.kubelet_address_types.clone(),
+            kubelet_timeout: config.kubelet_timeout.unwrap_or(DIAL_TIMEOUT),
             kubelet_tls: tls::client(trust, identity)?,
             unverified_kubelet_tls: tls::client(Trust::Anything, identity)?,
             plain_tls: tls::client(Trust::Anything, None)?,

@@ -10,8 +10,6 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// Time limit for a connection, as in Go.
-const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for TLS, as in Go.
 const TLS_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -23,6 +21,8 @@ pub(crate) struct Backend {
     pub(crate) port: u16,
     /// `None`: without TLS.
     pub(crate) tls: Option<Arc<ClientConfig>>,
+    /// Time limit for a connection.
+    pub(crate) timeout: Duration,
 }
 
 impl Backend {
@@ -50,7 +50,7 @@ impl Backend {
         dialer: &dyn BackendDialer,
     ) -> Result<Box<dyn BackendStream>, String> {
         let failed = |why: &str| format!("dial tcp {}: {why}", self.authority());
-        let dialed = timeout(DIAL_TIMEOUT, dialer.dial(&self.host, self.port)).await;
+        let dialed = timeout(self.timeout, dialer.dial(&self.host, self.port)).await;
         let stream = dialed
             .map_err(|_| failed("i/o timeout"))?
             .map_err(|error| failed(&dial_error(&error)))?;

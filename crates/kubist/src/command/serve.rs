@@ -27,6 +27,7 @@ mod authentication_options;
 mod authorization_options;
 mod etcd_options;
 mod key_options;
+mod kubelet_options;
 mod limit_options;
 mod network_options;
 mod oidc_options;
@@ -129,6 +130,8 @@ pub(crate) struct Options {
     history: usize,
     #[command(flatten)]
     network: network_options::NetworkOptions,
+    #[command(flatten)]
+    kubelets: kubelet_options::KubeletOptions,
     #[command(flatten)]
     limits: limit_options::LimitOptions,
     /// Serve watches and lists from a watch cache per resource; by default only with etcd, and only
@@ -279,6 +282,7 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         advertise_address: options.advertise_address,
         service_network: options.network.service_cluster_ip_range,
         node_ports: options.network.service_node_port_range,
+        backends: options.kubelets.backends()?,
         data_dir: options.data_dir,
         keys: options.keys.keys(),
         watch_cache: options.watch_cache,

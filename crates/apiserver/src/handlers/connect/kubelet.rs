@@ -41,5 +41,6 @@ pub(super) fn of(node: &Node, proxies: &Proxies, unverified: bool) -> Result<Bac
             .filter(|it| *it > 0)
             .unwrap_or(PORT),
         tls: Some(Arc::clone(tls)),
+        timeout: proxies.kubelet_timeout,
     })
 }

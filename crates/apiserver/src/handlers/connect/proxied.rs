@@ -3,6 +3,7 @@
 use super::passing::{self, Route};
 use super::{find, kubelet, options, service, typed};
 use crate::handlers::call::Call;
+use crate::proxy::DIAL_TIMEOUT;
 use crate::proxy::backend::Backend;
 use crate::proxy::forwarded::is_upgrade;
 use crate::proxy::go_path;
@@ -59,6 +60,7 @@ impl<'a> Named<'a> {
             host: host.to_owned(),
             port: port.unwrap_or(default),
             tls: has_tls.then(|| Arc::clone(&call.server.proxies.plain_tls)),
+            timeout: DIAL_TIMEOUT,
         }
     }
 }

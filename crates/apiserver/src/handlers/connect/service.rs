@@ -40,8 +40,11 @@ pub(super) async fn endpoint(
         }
     };
     let mut candidates = Vec::new();
+    let mut is_empty = false;
     if let Some(endpoints) = &endpoints {
-        of_endpoints(typed::<Endpoints>(&**endpoints)?, &port, &mut candidates);
+        let endpoints = typed::<Endpoints>(&**endpoints)?;
+        is_empty = endpoints.subsets.is_empty();
+        of_endpoints(endpoints, &port, &mut candidates);
     }
     let mut is_sliced = false;
     for slice in &slices {
@@ -67,11 +70,7 @@ pub(super) async fn endpoint(
             return Ok(named.backend(call, candidate.ip, Some(port)));
         }
     }
-    let text = if endpoints.is_some() && count == 0 {
-        name
-    } else {
-        named.text
-    };
+    let text = if is_empty { name } else { named.text };
     let message = format!("no endpoints available for service {text:?}");
     Err(Status::service_unavailable(message))
 }
