@@ -127,8 +127,6 @@ impl ApiServer {
         let shutdown = Shutdown::new(config.watch_drain, Arc::clone(&chance));
         let verifier = identities.as_ref().map(|it| Arc::clone(&it.verifier));
         let authenticator = authenticator(&config, verifier)?;
-        let proxies = Proxies::new(&config.backends, shutdown.clone());
-        let proxies = proxies.map_err(|error| StartError::Kubelets(Box::new(error)))?;
         let definitions = registry.clone();
         let service = Service::new(
             &config,
@@ -136,7 +134,7 @@ impl ApiServer {
             authenticator,
             address,
             shutdown.clone(),
-            (chance, proxies),
+            (chance, proxies(&config, &shutdown)?),
         );
         let followers = Followers::begin(&config, service.flow_control(), &definitions).await?;
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
@@ -184,6 +182,11 @@ impl ApiServer {
             tasks,
         })
     }
+}
+
+fn proxies(config: &Config, shutdown: &Shutdown) -> Result<Proxies, StartError> {
+    let made = Proxies::new(&config.backends, shutdown.clone());
+    made.map_err(|error| StartError::Kubelets(Box::new(error)))
 }
 
 fn authenticator(

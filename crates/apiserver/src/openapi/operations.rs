@@ -111,7 +111,7 @@ impl<'a> Paths<'a> {
             self.add_watches(facts, forms);
         }
         for part in facts.subresources {
-            // Subresources that proxy to a node are not served.
+            // What connects to a node, Pod or Service is not described.
             if !part.kind.ends_with("Options") {
                 self.add_part(facts, part, forms);
             }

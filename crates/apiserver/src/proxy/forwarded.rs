@@ -5,6 +5,7 @@ use http::header::{
     PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
+use kubist_authentication::RequestHeaders;
 use std::net::IpAddr;
 
 /// Headers that concern one connection.
@@ -33,9 +34,13 @@ pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns the headers of a request for a backend. What proved to this server who sends it stays
-/// here: its token, and whom it impersonates.
-pub(crate) fn forwarded(headers: &HeaderMap, source: Option<IpAddr>) -> HeaderMap {
+/// Returns the headers of a request for a backend. What told this server who sends it stays here: its
+/// token, whom it impersonates, and whom a proxy named in headers.
+pub(crate) fn forwarded(
+    headers: &HeaderMap,
+    of_proxies: Option<&RequestHeaders>,
+    source: Option<IpAddr>,
+) -> HeaderMap {
     let upgrades = is_upgrade(headers);
     let mut kept = if upgrades {
         headers.clone()
@@ -49,11 +54,12 @@ pub(crate) fn forwarded(headers: &HeaderMap, source: Option<IpAddr>) -> HeaderMa
         kept.remove(TRANSFER_ENCODING);
         remove_bearer_protocol(&mut kept);
     }
-    let impersonation = kept
-        .keys()
-        .filter(|it| it.as_str().starts_with("impersonate-"));
-    let impersonation: Vec<_> = impersonation.cloned().collect();
-    for name in impersonation {
+    let names_user = |name: &&HeaderName| {
+        let name = name.as_str();
+        name.starts_with("impersonate-") || of_proxies.is_some_and(|it| it.has(name))
+    };
+    let names: Vec<_> = kept.keys().filter(names_user).cloned().collect();
+    for name in names {
         kept.remove(name);
     }
     if let Some(source) = source {
@@ -141,10 +147,15 @@ mod tests {
             ("impersonate-user", "bob"),
             ("impersonate-extra-a", "b"),
             ("te", "trailers"),
+            ("x-remote-user", "admin"),
             ("accept", "*/*"),
             ("x-forwarded-for", "10.0.0.1"),
         ]);
-        let kept = forwarded(&sent, Some([10, 0, 0, 2].into()));
+        let kept = forwarded(
+            &sent,
+            Some(&RequestHeaders::standard()),
+            Some([10, 0, 0, 2].into()),
+        );
         let expected = headers(&[("accept", "*/*"), ("x-forwarded-for", "10.0.0.1, 10.0.0.2")]);
         assert_eq!(kept, expected);
     }
@@ -160,7 +171,7 @@ mod tests {
             ),
         ]);
         assert!(is_upgrade(&sent) && !is_upgrade(&headers(&[("connection", "close")])));
-        let kept = forwarded(&sent, None);
+        let kept = forwarded(&sent, None, None);
         assert_eq!(kept[UPGRADE], "websocket");
         assert_eq!(kept[SEC_WEBSOCKET_PROTOCOL], "v4.channel.k8s.io");
     }

@@ -16,6 +16,7 @@ use crate::metrics::Metrics;
 use crate::response::body::Tunnel;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
+use bytes::Bytes;
 use http::{Request, Response, Version};
 use http_body_util::{Either, Empty};
 use hyper::body::Incoming;
@@ -65,6 +66,25 @@ struct Upgraded {
     /// Both end with the tunnel.
     _record: RecordedBody,
     _busy: ActiveRequest,
+}
+
+/// The body of a response as HTTP sends it.
+type Sent = Either<Delivery, Empty<Bytes>>;
+
+/// Puts aside what a connection is to be after this response, with all that ends with it.
+fn put_aside(
+    tunnel: Tunnel,
+    response: Response<RecordedBody>,
+    busy: ActiveRequest,
+    next: &Mutex<Option<Upgraded>>,
+) -> Response<Sent> {
+    let (head, record) = response.into_parts();
+    *next.lock() = Some(Upgraded {
+        tunnel,
+        _record: record,
+        _busy: busy,
+    });
+    Response::from_parts(head, Either::Right(Empty::new()))
 }
 
 /// Who is at the other end of a connection.
@@ -148,10 +168,8 @@ impl Connections {
         let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
         let (stream, mut cork) = cork(stream);
         let leaving = CancellationToken::new();
-        let (share, progress) = (
-            self.send_buffers.connection(),
-            Arc::<DeliveryProgress>::default(),
-        );
+        let share = self.send_buffers.connection();
+        let progress = Arc::<DeliveryProgress>::default();
         let Caller { peer, source } = caller;
         let caller = Arc::new(ConnectionInfo {
             peer,
@@ -177,17 +195,11 @@ impl Connections {
                     held.reserve().await;
                 }
                 let mut response = service.handle(&caller, &held, request).await;
-                if let Some(tunnel) = response.body_mut().take_tunnel() {
-                    let (head, record) = response.into_parts();
-                    *next.lock() = Some(Upgraded {
-                        tunnel,
-                        _record: record,
-                        _busy: busy,
-                    });
-                    return Ok(Response::from_parts(head, Either::Right(Empty::new())));
-                }
-                let delivery = |body| Either::Left(Delivery::new(body, busy, held, &progress));
-                Ok::<_, Infallible>(response.map(delivery))
+                Ok::<_, Infallible>(match response.body_mut().take_tunnel() {
+                    Some(tunnel) => put_aside(tunnel, response, busy, &next),
+                    None => response
+                        .map(|body| Either::Left(Delivery::new(body, busy, held, &progress))),
+                })
             })
         });
         let mut connection = pin!(
@@ -205,11 +217,7 @@ impl Connections {
                 cork.poll(cx, activity.has_concurrent_requests(), |cx| connection.as_mut().poll(cx))
             }) => {
                 drop(ended);
-                let upgraded = next.lock().take();
-                if let Some(upgraded) = upgraded {
-                    self.tunnel(upgraded, &mut cork).await;
-                }
-                return;
+                return self.go_on(&next, &mut cork).await;
             }
             () = PollOnWake::new(stuck) => return,
             // The client gets GOAWAY if it reads; its place is free at once.
@@ -233,12 +241,16 @@ impl Connections {
         }
     }
 
-    /// Lets a connection be what it has become, until it ends or the server closes.
-    async fn tunnel<S>(&self, upgraded: Upgraded, cork: &mut Cork<TimedStream<S>>)
+    /// Lets a connection that is no longer HTTP be what it has become, until it ends or the server
+    /// closes.
+    async fn go_on<S>(&self, next: &Mutex<Option<Upgraded>>, cork: &mut Cork<TimedStream<S>>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let Upgraded { mut tunnel, .. } = upgraded;
+        let upgraded = next.lock().take();
+        let Some(Upgraded { mut tunnel, .. }) = upgraded else {
+            return;
+        };
         // Who reads a terminal may pause for long.
         cork.with_stream(|it| it.set_timeout(UNREAD_TIMEOUT));
         let copied = poll_fn(|cx| cork.poll(cx, false, |cx| tunnel.as_mut().poll(cx)));

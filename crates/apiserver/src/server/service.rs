@@ -281,13 +281,23 @@ impl Service {
             record.admitted(seat.filter(|_| !incoming.labels.long_running));
             response
         };
-        let Some(deadline) = deadline else {
+        self.in_time(deadline, incoming.labels, response).await
+    }
+
+    /// Waits for a response, but not beyond its time limit.
+    async fn in_time(
+        &self,
+        limit: Option<Duration>,
+        labels: &RequestLabels,
+        response: impl Future<Output = Result<ApiResponse, Status>>,
+    ) -> Result<ApiResponse, Status> {
+        let Some(limit) = limit else {
             return response.await;
         };
-        tokio::time::timeout(deadline, response)
+        tokio::time::timeout(limit, response)
             .await
             .unwrap_or_else(|_| {
-                self.context.metrics.terminated(incoming.labels, 504);
+                self.context.metrics.terminated(labels, 504);
                 let why = "request did not complete within the allotted timeout";
                 Err(Status::timeout(why, 0))
             })

@@ -332,3 +332,29 @@ async fn a_service_without_endpoints_is_proxied_to_by_its_slices() {
     quiet(&server, &fake).await;
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn requests_that_are_passed_on_hold_no_seat() {
+    let (fake, backends) = Fake::new();
+    let config = Config {
+        listen: None,
+        backends,
+        requests_max: 1,
+        mutating_requests_max: 1,
+        ..Config::default()
+    };
+    let server = server(config).await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    populate(&mut client).await;
+    let mut followed = Vec::new();
+    for _ in 0..5 {
+        let path = format!("{PODS}/p/log?follow=true");
+        let response = client.send("GET", &path, "", "").await;
+        followed.push(response.expect("it answers"));
+    }
+    assert_eq!(server.load().backend_connections, 5);
+    assert_eq!(client.get(&format!("{PODS}/p")).await.code, 200);
+    drop(followed);
+    quiet(&server, &fake).await;
+    server.shutdown().await;
+}

@@ -104,7 +104,8 @@ fn request(
         .uri(&route.target)
         .body(body.take());
     let mut request = request.map_err(|error| broken(&error))?;
-    *request.headers_mut() = forwarded(&call.request.headers, call.source);
+    let of_proxies = call.server.authenticator.proxy_headers();
+    *request.headers_mut() = forwarded(&call.request.headers, of_proxies, call.source);
     let host = call.request.host();
     let own = route.backend.authority();
     add_host(request.headers_mut(), host.unwrap_or(&own));

@@ -32,12 +32,11 @@ pub(super) async fn endpoint(
     let port = port_name(call, named, namespace).await?;
     let lookup = call.server.registry.lookup();
     let endpoints = lookup.get("", "endpoints", namespace, name).await?;
-    let slices = match &endpoints {
-        Some(_) => Vec::new(),
-        None => {
-            let (group, plural) = (EndpointSlice::GROUP, EndpointSlice::PLURAL);
-            lookup.list(group, plural, namespace).await?
-        }
+    let slices = if endpoints.is_some() {
+        Vec::new()
+    } else {
+        let (group, plural) = (EndpointSlice::GROUP, EndpointSlice::PLURAL);
+        lookup.list(group, plural, namespace).await?
     };
     let mut candidates = Vec::new();
     let mut is_empty = false;

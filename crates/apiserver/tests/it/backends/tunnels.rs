@@ -114,9 +114,9 @@ async fn a_client_that_vanishes_takes_its_connections_with_it() {
 async fn a_kubelet_that_refuses_an_upgrade_is_heard() {
     let (server, fake, _client) = cluster(|_| {}).await;
     let path = format!("{PODS}/p/proxy/refuse");
-    let (head, _stream) = upgrade(&server, "POST", &path).await;
+    let (head, refused) = upgrade(&server, "POST", &path).await;
     assert!(head.starts_with("http/1.1 403 "), "{head}");
-    drop(_stream);
+    drop(refused);
     let path = format!("{PODS}/p:1/proxy/x");
     let (head, mut stream) = upgrade(&server, "POST", &path).await;
     assert!(head.starts_with("http/1.1 500 "), "{head}");
