@@ -20,6 +20,10 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use std::pin::{Pin, pin};
 
+/// Bytes of an answer that wait in a connection until the client reads, and the most that its head
+/// may have.
+const BUFFER_BYTES_MAX: usize = 64 << 10;
+
 /// What moves the bytes of a connection.
 pub(super) type Driver = Pin<Box<dyn Future<Output = Result<(), hyper::Error>> + Send>>;
 
@@ -54,7 +58,7 @@ impl Proxies {
         let stream = stream.map_err(Failure::Connect)?;
         let mut http = http1::Builder::new();
         // Names of headers as Go writes them, for backends that compare them exactly.
-        http.title_case_headers(true);
+        http.title_case_headers(true).max_buf_size(BUFFER_BYTES_MAX);
         let begun = http.handshake(TokioIo::new(stream)).await;
         let (mut sender, connection) = begun.map_err(|error| Failure::of(&error))?;
         let mut driver: Driver = Box::pin(connection.with_upgrades());

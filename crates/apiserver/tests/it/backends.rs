@@ -7,7 +7,7 @@ use crate::client::{Client, server};
 use fake::Fake;
 use http::Version;
 use http_body_util::BodyExt;
-use kubist_apiserver::{Backends, Config, RunningServer};
+use kubist_apiserver::{Authorization, Backends, Config, RunningServer};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -356,5 +356,82 @@ async fn requests_that_are_passed_on_hold_no_seat() {
     assert_eq!(client.get(&format!("{PODS}/p")).await.code, 200);
     drop(followed);
     quiet(&server, &fake).await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_stops_its_backend() {
+    let (server, fake, mut client) = cluster(|_| {}).await;
+    let path = format!("{PODS}/p/proxy/endless");
+    let response = client.send("GET", &path, "", "").await.expect("it answers");
+    let mut before = 0;
+    let mut stopped = 0;
+    while stopped < 20 {
+        sleep(Duration::from_millis(5)).await;
+        let now = fake.sent();
+        stopped = if now == before { stopped + 1 } else { 0 };
+        before = now;
+        // The client's own window has 2 MiB.
+        assert!(now < 3 << 20, "{now} bytes that nobody reads");
+    }
+    drop(response);
+    quiet(&server, &fake).await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_the_answer_ends_its_request() {
+    let (server, fake, mut client) = cluster(|_| {}).await;
+    let path = format!("{PODS}/p/proxy/silent");
+    let answer = client.send("GET", &path, "", "");
+    let answer = tokio::time::timeout(Duration::from_millis(100), answer).await;
+    assert!(answer.is_err(), "nobody answers");
+    quiet(&server, &fake).await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn who_may_get_streams_but_not_create_them_is_refused() {
+    let (_fake, backends) = Fake::new();
+    let config = Config {
+        listen: None,
+        backends,
+        authorization: Authorization::rbac(),
+        ..Config::default()
+    };
+    let server = server(config).await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    populate(&mut client).await;
+    let group = "rbac.authorization.k8s.io";
+    let path = format!("/apis/{group}/v1/clusterroles");
+    let role = json!({"metadata": {"name": "r"}, "rules": [{
+        "apiGroups": [""], "resources": ["pods/exec", "pods/log"], "verbs": ["get"],
+    }]});
+    assert_eq!(client.post(&path, &role).await.code, 201);
+    let subject = json!({"apiGroup": group, "kind": "User", "name": "bob"});
+    let binding = json!({
+        "metadata": {"name": "b"}, "subjects": [subject],
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "r"},
+    });
+    let path = format!("/apis/{group}/v1/clusterrolebindings");
+    assert_eq!(client.post(&path, &binding).await.code, 201);
+    let mut bob = client.header("impersonate-user", "bob");
+    let mut code = 0;
+    for _ in 0..1_000 {
+        // The binding counts within a moment.
+        code = bob.get(&format!("{PODS}/p/log")).await.code;
+        if code != 403 {
+            break;
+        }
+        sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(code, 200);
+    let answer = bob.get(&format!("{PODS}/p/exec?command=ls")).await;
+    let message = answer.json()["message"].to_string();
+    assert_eq!(answer.code, 403, "{message}");
+    assert!(
+        message.contains("pods \\\"p\\\" is forbidden: "),
+        "{message}"
+    );
     server.shutdown().await;
 }

@@ -42,6 +42,8 @@ pub(super) struct Served {
     open: AtomicUsize,
     /// One permit for each further line of a log.
     lines: Lines,
+    /// Bytes of an endless answer that the connection took.
+    sent: AtomicUsize,
 }
 
 struct Lines(Semaphore);
@@ -96,6 +98,11 @@ impl Fake {
     /// Lets a log that is followed have another line.
     pub(super) fn write_line(&self) {
         self.served.lines.0.add_permits(1);
+    }
+
+    /// The bytes of an endless answer so far.
+    pub(super) fn sent(&self) -> usize {
+        self.served.sent.load(Ordering::SeqCst)
     }
 
     /// The number of connections that did not end.
@@ -183,6 +190,17 @@ async fn answer(request: Request<Incoming>, served: Arc<Served>) -> Answer {
         let asked = http::HeaderValue::from_str(target).expect("it is text");
         answer.headers_mut().insert("x-asked", asked);
         return answer;
+    }
+    if path.ends_with("/silent") {
+        std::future::pending::<()>().await;
+    }
+    if path.ends_with("/endless") {
+        let pieces = futures_util::stream::repeat_with(move || {
+            let piece = Bytes::from_static(&[b'x'; 10_000]);
+            served.sent.fetch_add(piece.len(), Ordering::SeqCst);
+            Ok(Frame::data(piece))
+        });
+        return Response::new(BodyExt::boxed(StreamBody::new(pieces)));
     }
     if path.ends_with("/redirect") {
         let mut answer = with(StatusCode::FOUND, "");
