@@ -34,8 +34,8 @@ pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns the headers of a request for a backend. What told this server who sends it stays here: its
-/// token, whom it impersonates, and whom a proxy named in headers.
+/// Returns the headers of a request for a backend. What told this server who sends it stays here:
+/// its token, whom it impersonates, and whom a proxy named in headers.
 pub(crate) fn forwarded(
     headers: &HeaderMap,
     of_proxies: Option<&RequestHeaders>,

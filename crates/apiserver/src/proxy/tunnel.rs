@@ -14,8 +14,8 @@ use tokio::time::timeout;
 /// How long one side may continue after the other has ended.
 const LINGER: Duration = Duration::from_secs(10);
 
-/// Copies between a client's connection, once it is upgraded, and a backend's. There is no limit for
-/// silence: those of the backend count, and keep-alive notices who is gone.
+/// Copies between a client's connection, once it is upgraded, and a backend's. There is no limit
+/// for silence: those of the backend count, and keep-alive notices who is gone.
 pub(super) async fn copy(client: OnUpgrade, backend: Upgraded) {
     // Without an upgrade the client is gone.
     if let Ok(client) = client.await {

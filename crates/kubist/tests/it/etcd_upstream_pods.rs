@@ -1,8 +1,8 @@
-//! Logs, exec, attach, port forwarding and copies through a kube-apiserver, and through this server,
-//! to the kubelet's protocols, which kwok serves: it runs the commands on this machine.
+//! Logs, exec, attach, port forwarding and copies through a kube-apiserver, and through this
+//! server, to the kubelet's protocols, which kwok serves: it runs the commands on this machine.
 //!
-//! `KUBIST_KWOK` names kwok's binary; without it, and the first as of `etcd_upstream`, the tests are
-//! skipped with a message.
+//! `KUBIST_KWOK` names kwok's binary; without it, and the first as of `etcd_upstream`, the tests
+//! are skipped with a message.
 #![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use crate::etcd::{Etcd, Release, free_addresses};
