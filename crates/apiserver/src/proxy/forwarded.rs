@@ -23,7 +23,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
 /// The header with the addresses that a request came from.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// How a client in a browser passes its token.
-const BEARER_PROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
+pub(crate) const BEARER_PROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
 
 /// Reports whether a request wants another protocol, as upstream does.
 pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
@@ -32,6 +32,18 @@ pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
         let it = it.as_bytes().to_ascii_lowercase();
         memchr::memmem::find(&it, b"upgrade").is_some()
     })
+}
+
+/// Returns the protocols that a WebSocket offers, in its order; none if it is no WebSocket.
+pub(crate) fn websocket_protocols(headers: &HeaderMap) -> Vec<&str> {
+    let is_one = headers.get(UPGRADE).is_some_and(|it| {
+        let it = it.as_bytes();
+        it.eq_ignore_ascii_case(b"websocket")
+    });
+    let offered = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    let offered = offered.filter(|_| is_one).filter_map(|it| it.to_str().ok());
+    let all = offered.flat_map(|it| it.split(',')).map(str::trim);
+    all.filter(|it| !it.is_empty()).collect()
 }
 
 /// Returns the headers of a request for a backend. What told this server who sends it stays here:
@@ -170,6 +182,8 @@ mod tests {
                 "v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0",
             ),
         ]);
+        let offered = websocket_protocols(&sent);
+        assert_eq!((offered.len(), offered[0]), (2, "v4.channel.k8s.io"));
         assert!(is_upgrade(&sent) && !is_upgrade(&headers(&[("connection", "close")])));
         let kept = forwarded(&sent, None, None);
         assert_eq!(kept[UPGRADE], "websocket");

@@ -119,10 +119,13 @@ impl Kubelet {
 
 /// Returns an address of this machine that is not the loopback's, to which nodes are not proxied.
 fn own_address() -> IpAddr {
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
     // Nothing is sent.
-    let connected = socket.and_then(|it| it.connect(("203.0.113.1", 9)).and(it.local_addr()));
-    connected.map_or(Ipv4Addr::LOCALHOST.into(), |it| it.ip())
+    let found = || -> std::io::Result<IpAddr> {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        socket.connect(("203.0.113.1", 9))?;
+        Ok(socket.local_addr()?.ip())
+    };
+    found().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
 fn logs(_: &Kubelet, kubectl: &Shell) -> Outcome {

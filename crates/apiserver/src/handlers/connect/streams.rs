@@ -2,6 +2,7 @@
 
 use super::{container, find, kubelet, node_of_pod, passing, typed};
 use crate::handlers::call::Call;
+use crate::proxy::forwarded::{BEARER_PROTOCOL, websocket_protocols};
 use crate::proxy::go_path::{query, segment};
 use crate::request::request_body::RequestBody;
 use crate::request::route::ResourcePath;
@@ -17,6 +18,11 @@ const STREAMS: [(&str, &str); 4] = [
     ("stderr", "error"),
     ("tty", "tty"),
 ];
+
+/// The protocols of WebSockets that only newer kubelets know.
+const NEW_PROTOCOLS: [&str; 2] = ["v5.channel.k8s.io", "SPDY/3.1+portforward.k8s.io"];
+/// The feature that these declare.
+const KNOWS_THEM: &str = "ExtendWebSocketsToKubelet";
 
 pub(super) async fn handle(
     call: Call<'_>,
@@ -43,7 +49,9 @@ pub(super) async fn handle(
         return Err(Status::bad_request(message));
     }
     let node = node_of_pod(call, node).await?;
-    let backend = kubelet::of(typed::<Node>(&*node)?, &call.server.proxies, false)?;
+    let node = typed::<Node>(&*node)?;
+    check_protocols(call, node)?;
+    let backend = kubelet::of(node, &call.server.proxies, false)?;
     let mut pairs: Vec<(&str, String)> = Vec::new();
     if forwards {
         let ports: Vec<&str> = asked.all("ports").filter(|it| is_port(it)).collect();
@@ -70,6 +78,28 @@ pub(super) async fn handle(
         prefix: None,
     };
     passing::pass(call, route, body).await
+}
+
+/// Refuses a WebSocket whose protocols the kubelet does not know, unless it says that it does, so
+/// that the client falls back to others without a detour. Upstream translates them.
+fn check_protocols(call: Call<'_>, node: &Node) -> Result<(), Status> {
+    let offered = websocket_protocols(&call.request.headers);
+    let is_new = |it: &&str| NEW_PROTOCOLS.contains(it);
+    let declared = &node.status.declared_features;
+    if offered.is_empty()
+        || !offered
+            .iter()
+            .all(|it| is_new(it) || it.starts_with(BEARER_PROTOCOL))
+        || declared.iter().any(|it| **it == *KNOWS_THEM)
+    {
+        return Ok(());
+    }
+    let message = format!(
+        "unable to upgrade: the kubelet of node {:?} does not declare {KNOWS_THEM}, which protocol \
+         {} needs",
+        node.metadata.name, offered[0]
+    );
+    Err(Status::bad_request(message))
 }
 
 fn is_port(text: &str) -> bool {

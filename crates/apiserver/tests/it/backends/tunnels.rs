@@ -143,3 +143,35 @@ async fn open_connections_are_limited() {
     assert_eq!(client.get(&format!("{PODS}/p/log")).await.code, 200);
     server.shutdown().await;
 }
+
+/// Offers protocols of a WebSocket, and returns the code of the answer.
+async fn offered(server: &RunningServer, protocols: &str) -> String {
+    let (mut near, far) = tokio::io::duplex(64 << 10);
+    server.serve_stream(far).await.expect("it runs");
+    let request = format!(
+        "GET {PODS}/p/exec?command=sh HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n\
+         Upgrade: websocket\r\nSec-WebSocket-Protocol: {protocols}\r\n\r\n"
+    );
+    near.write_all(request.as_bytes()).await.expect("it reads");
+    let mut line = vec![0; 12];
+    near.read_exact(&mut line).await.expect("it answers");
+    String::from_utf8(line).expect("it is text")
+}
+
+#[tokio::test]
+async fn protocols_that_a_kubelet_does_not_know_are_refused_until_it_declares_them() {
+    let (server, fake, mut client) = cluster(|_| {}).await;
+    assert_eq!(offered(&server, "v5.channel.k8s.io").await, "HTTP/1.1 400");
+    assert!(fake.dialed.lock().is_empty(), "it was not asked");
+    let both = "v5.channel.k8s.io, v4.channel.k8s.io";
+    assert_eq!(offered(&server, both).await, "HTTP/1.1 101");
+    let declared = r#"{"status": {"declaredFeatures": ["ExtendWebSocketsToKubelet"]}}"#;
+    let kind = "application/merge-patch+json";
+    let patched = client
+        .ask("PATCH", "/api/v1/nodes/n/status", kind, declared)
+        .await;
+    assert_eq!(patched.code, 200, "{:?}", patched.bytes);
+    assert_eq!(offered(&server, "v5.channel.k8s.io").await, "HTTP/1.1 101");
+    quiet(&server, &fake).await;
+    server.shutdown().await;
+}
