@@ -304,7 +304,7 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         goaway_chance: options.shutdown.goaway_chance,
         ..ServerConfig::default()
     };
-    let mut server = Server::start(config)
+    let mut server = Box::pin(Server::start(config))
         .await
         .map_err(|error| explain(options.listen, error))?;
     if options.simulate {
@@ -314,6 +314,11 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         server.write_kubeconfig(&options.kubeconfig)?;
     }
     announce_ready(&server, &options.kubeconfig, &decider.modes, started)?;
+    run_to_end(server, &mut signals).await
+}
+
+/// Waits for a signal, and shuts down.
+async fn run_to_end(mut server: Server, signals: &mut signal::Signals) -> Outcome {
     let ended = tokio::select! {
         signal = signals.next() => Ok(signal.exit_code()),
         fault = server.storage_failure() => Err(fault.into()),
