@@ -77,8 +77,8 @@ pub(crate) struct Options {
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `new`, and
     /// with `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`, `e2e-webhooks`,
-    /// `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`, `definitions`, `codegen`, `new-roles`,
-    /// `webhook-servers`)
+    /// `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`, `definitions`,
+    /// `codegen`, `new-roles`, `webhook-servers`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
