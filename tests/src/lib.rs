@@ -41,4 +41,6 @@ mod pages {
     struct GuideMistakes;
     #[doc = include_str!("../../docs/guide/9-the-test-kit.md")]
     struct GuideTheTestKit;
+    #[doc = include_str!("../../docs/guide/11-in-place-of-upstream.md")]
+    struct GuideInPlaceOfUpstream;
 }

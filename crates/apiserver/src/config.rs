@@ -9,6 +9,7 @@ use crate::authentication::token_keys::TokenKeys;
 use crate::authorization::authorizer::Authorization;
 use crate::certificates::{CertificateAuthority, Identity};
 use crate::filters::request_observer::RequestObserver;
+use crate::proxy::Backends;
 use rustls_pki_types::CertificateDer;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -72,6 +73,8 @@ pub struct Config {
     /// The stored webhooks and policies, which the server follows; their plugins must be in the
     /// chain of the registry. Default: none, and they are not obeyed.
     pub admission: Option<DynamicAdmission>,
+    /// How it connects to kubelets, Pods and Services. Default: as upstream without options.
+    pub backends: Backends,
     /// Is told of every request, without its bodies. Default: nobody.
     pub observer: Option<Arc<dyn RequestObserver>>,
     /// The seed of audit ids, token ids, and of the lengths of watches, for runs that can be
@@ -147,6 +150,7 @@ impl Default for Config {
             authorization: Authorization::default(),
             audit: None,
             admission: None,
+            backends: Backends::default(),
             observer: None,
             seed: None,
             requests_max: REQUESTS_MAX,

@@ -5,14 +5,12 @@ mod access;
 pub(crate) mod call;
 mod componentstatuses;
 mod connect;
-mod connect_options;
 pub(crate) mod context;
 mod create;
 mod delete;
 mod delete_collection;
 mod get;
 mod list;
-mod log_options;
 mod patch;
 mod permitted_create;
 mod review;
@@ -28,10 +26,10 @@ use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::metrics::RequestLabels;
 use crate::request::Request;
+use crate::request::request_body::RequestBody;
 use crate::request::route::ResourcePath;
 use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
-use hyper::body::Incoming;
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::Status;
 use kubist_codec::Format;
@@ -43,7 +41,7 @@ use std::sync::Arc;
 pub(crate) async fn handle(
     call: Call<'_>,
     path: &ResourcePath,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let registry = &call.server.registry;
     // What had the prefix is not served any more, and no resource has this name.
@@ -107,14 +105,14 @@ async fn handle_stored(
     call: Call<'_>,
     storage: Arc<dyn RestStorage>,
     path: &ResourcePath,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let facts = storage.facts();
     if is_token_request(facts, path) {
         return token_request::handle(call, facts, path, body).await;
     }
     if let Some(subresource) = connect::subresource(facts, path) {
-        return connect::handle(call, facts, subresource, path).await;
+        return connect::handle(call, facts, subresource, path, body).await;
     }
     let rest = match &path.subresource {
         None => storage,
@@ -235,7 +233,7 @@ async fn handle_unstored(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     path: &ResourcePath,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     if path.subresource.is_some() {
         return Err(not_found());
@@ -260,7 +258,7 @@ async fn dispatch(
     call: Call<'_>,
     target: Target,
     path: &ResourcePath,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let method = call.request.method.as_str();
     let one = path.name.is_some();

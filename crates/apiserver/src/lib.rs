@@ -60,6 +60,7 @@ mod handlers;
 mod metrics;
 mod negotiation;
 mod openapi;
+mod proxy;
 mod random;
 mod remote;
 mod request;
@@ -95,6 +96,7 @@ pub use config::{
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
 pub use filters::request_observer::{ObservedRequest, RequestObserver};
+pub use proxy::{BACKEND_CONNECTIONS_MAX, BackendDialer, BackendStream, Backends, TcpDialer};
 /// A certificate in DER, of the crate `rustls-pki-types`.
 pub use rustls_pki_types::CertificateDer;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};

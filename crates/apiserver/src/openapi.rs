@@ -6,6 +6,7 @@
 //! apply` looks for `fieldValidation`). Those of built-in groups are built on first use and cached;
 //! the index builds all of them once for their hashes.
 
+mod connections;
 mod custom_schema;
 mod definitions;
 mod descriptions;

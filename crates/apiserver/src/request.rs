@@ -1,10 +1,11 @@
 //! `Request`: the head of an HTTP request.
 
 pub(crate) mod query;
+pub(crate) mod request_body;
 pub(crate) mod route;
 
 use crate::request::query::Query;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
 use http::{Uri, Version};
 use kubist_apimachinery::{FieldValidation, ParsedSelectors, PostOptions};
@@ -58,6 +59,12 @@ impl Request {
 
     fn header(&self, name: HeaderName) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns the host that was asked: that of the URL over HTTP/2, else the header.
+    pub(crate) fn host(&self) -> Option<&str> {
+        let of_url = self.uri.authority().map(http::uri::Authority::as_str);
+        of_url.or_else(|| self.header(HOST))
     }
 
     /// Returns the first `Accept` header.

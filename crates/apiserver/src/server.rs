@@ -29,6 +29,7 @@ use crate::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::metrics::Metrics;
+use crate::proxy::Proxies;
 use crate::random::Chance;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
@@ -92,6 +93,9 @@ pub enum StartError {
     /// A configured authenticator cannot be used.
     #[error("cannot use the configured authenticators")]
     Authenticators(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The authorities of kubelets, or the certificate for them, cannot be used.
+    #[error("cannot use the configuration of kubelets")]
+    Kubelets(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -130,7 +134,7 @@ impl ApiServer {
             authenticator,
             address,
             shutdown.clone(),
-            chance,
+            (chance, proxies(&config, &shutdown)?),
         );
         let followers = Followers::begin(&config, service.flow_control(), &definitions).await?;
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
@@ -178,6 +182,11 @@ impl ApiServer {
             tasks,
         })
     }
+}
+
+fn proxies(config: &Config, shutdown: &Shutdown) -> Result<Proxies, StartError> {
+    let made = Proxies::new(&config.backends, shutdown.clone());
+    made.map_err(|error| StartError::Kubelets(Box::new(error)))
 }
 
 fn authenticator(

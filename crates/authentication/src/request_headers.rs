@@ -34,6 +34,17 @@ impl RequestHeaders {
         }
     }
 
+    /// Reports whether a header is one of these.
+    pub fn has(&self, header: &str) -> bool {
+        let all = self.username.iter().chain(&self.uid).chain(&self.group);
+        let is_one = all.into_iter().any(|it| it.eq_ignore_ascii_case(header));
+        is_one
+            || self.extra_prefix.iter().any(|prefix| {
+                let beginning = header.get(..prefix.len());
+                beginning.is_some_and(|it| it.eq_ignore_ascii_case(prefix))
+            })
+    }
+
     /// Returns the user that headers name; `None` if they name nobody. Header names are in lower
     /// case, in their order.
     pub fn user(&self, headers: &[(&str, &str)]) -> Option<User> {
@@ -124,5 +135,16 @@ mod tests {
     fn without_a_name_there_is_nobody() {
         assert_eq!(user(&[("x-remote-group", "devs")]), None);
         assert_eq!(user(&[("x-remote-user", "")]), None);
+    }
+
+    #[test]
+    fn a_header_is_one_of_these_whatever_its_case() {
+        let headers = RequestHeaders::standard();
+        for name in ["x-remote-user", "X-REMOTE-GROUP", "x-remote-extra-a"] {
+            assert!(headers.has(name), "{name}");
+        }
+        for name in ["x-remote", "x-remote-users", "accept"] {
+            assert!(!headers.has(name), "{name}");
+        }
     }
 }

@@ -8,8 +8,8 @@ use crate::server_keys::ServerKeys;
 use kubist_admission::{PluginSelection, Unprivileged};
 use kubist_apiserver::audit::Audit;
 use kubist_apiserver::{
-    Anonymous, Authenticators, Authorization, DynamicAdmission, RequestObserver, StaticToken,
-    Webhooks,
+    Anonymous, Authenticators, Authorization, Backends, DynamicAdmission, RequestObserver,
+    StaticToken, Webhooks,
 };
 use kubist_kinds::BuiltIn;
 use kubist_registry::admission::AdmissionPlugin;
@@ -167,6 +167,8 @@ pub struct ServerConfig {
     pub priority_and_fairness: bool,
     /// Limit of connections; more wait. The server's own controllers do not count. Default: 16,384.
     pub connections_max: usize,
+    /// How it connects to kubelets, Pods and Services. Default: as upstream without options.
+    pub backends: Backends,
     /// How long the server keeps serving after shutdown began, while `/readyz` fails. Default:
     /// none.
     pub shutdown_delay: Duration,
@@ -214,6 +216,7 @@ impl Default for ServerConfig {
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
             priority_and_fairness: false,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
+            backends: Backends::default(),
             shutdown_delay: Duration::ZERO,
             watch_drain: Duration::ZERO,
             goaway_chance: 0.0,

@@ -26,6 +26,7 @@ mod helm;
 mod kube_rs;
 mod kubebuilder;
 mod kubectl;
+mod kubelets;
 mod manifests;
 mod merge;
 mod new_project;

@@ -23,7 +23,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use kubist_api::core::v1::Secret;
 use kubist_apimachinery::{Status, Str, Time};
-use kubist_authentication::{BootstrapToken, aggregate};
+use kubist_authentication::{BootstrapToken, RequestHeaders, aggregate};
 pub use kubist_authorization::MASTERS_GROUP;
 use kubist_registry::{Registry, RequestContext, User};
 use rustls::server::danger::ClientCertVerifier;
@@ -162,6 +162,11 @@ impl Authenticator {
     /// Returns the issuer of service account tokens.
     pub(crate) fn issuer(&self) -> &TokenIssuer {
         &self.issuer
+    }
+
+    /// The headers that proxies name users in, if there are proxies.
+    pub(crate) fn proxy_headers(&self) -> Option<&RequestHeaders> {
+        self.proxy.as_ref().map(RequestHeaderAuthenticator::headers)
     }
 
     /// Returns the issuers of JWTs.

@@ -29,6 +29,11 @@ impl RequestHeaderAuthenticator {
         })
     }
 
+    /// The headers that proxies name users in.
+    pub(crate) fn headers(&self) -> &RequestHeaders {
+        &self.headers
+    }
+
     /// Returns the user that the headers of a proxy name; `None` if they name nobody, or if there
     /// is no certificate.
     ///

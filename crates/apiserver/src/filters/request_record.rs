@@ -9,7 +9,7 @@ use crate::filters::seat::Seat;
 use crate::metrics::{Gauge, Metrics, RequestLabels};
 use crate::random::Chance;
 use crate::request::Request;
-use crate::response::body::{Body, ResponseAborted};
+use crate::response::body::{Body, ResponseAborted, Tunnel};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{StatusCode, Version};
@@ -219,6 +219,11 @@ pub(crate) struct RecordedBody {
 impl RecordedBody {
     pub(crate) fn new(body: Body, record: RequestRecord) -> Self {
         Self { body, record }
+    }
+
+    /// Takes what the connection is to be after the response, if it is no longer HTTP.
+    pub(crate) fn take_tunnel(&mut self) -> Option<Tunnel> {
+        self.body.take_tunnel()
     }
 
     /// Bytes that are produced and not passed to HTTP.

@@ -7,12 +7,12 @@ use crate::handlers::target::Target;
 use crate::metrics::RequestLabels;
 use crate::negotiation::decode::{self, Decoding};
 use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::request::request_body::RequestBody;
 use crate::request::{Request, validation_of};
 use crate::response::ApiResponse;
 use crate::response::errors::method_not_allowed;
 use bytes::Bytes;
 use http::StatusCode;
-use hyper::body::Incoming;
 use kubist_api::Kind;
 use kubist_apimachinery::{
     AnyObject, GroupResource, ManagedFieldsEntry, PostOptions, Status, StatusReason, WriteVerb,
@@ -22,6 +22,7 @@ use kubist_codec::{Format, yaml};
 use kubist_registry::{RequestContext, RestStorage};
 use memchr::memmem;
 use serde_json::Value;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// A request and its context.
@@ -32,6 +33,8 @@ pub(crate) struct Call<'a> {
     pub(crate) request: &'a Request,
     /// Its metric labels.
     pub(crate) labels: &'a RequestLabels,
+    /// The client's address, if it is not in this process.
+    pub(crate) source: Option<IpAddr>,
     /// Receives its body.
     pub(crate) reservation: &'a SeatReservation<'a>,
     /// Records it, if it is recorded.
@@ -92,7 +95,7 @@ impl Call<'_> {
     pub(crate) async fn body(
         &self,
         formats: &[Format],
-        body: &mut Incoming,
+        body: &mut RequestBody,
     ) -> Result<(Format, Bytes), Status> {
         let format = body_format(self.request.content_type(), formats);
         let format = format.map_err(|refusal| {
@@ -103,7 +106,7 @@ impl Call<'_> {
     }
 
     /// Reads a body; afterwards the request has its seat in flight.
-    pub(crate) async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
+    pub(crate) async fn bytes(&self, body: &mut RequestBody) -> Result<Bytes, Status> {
         let max = self.server.body_bytes_max;
         let bytes = self.reservation.body(body, max).await?;
         self.server.metrics.body(self.labels, bytes.len());
@@ -122,7 +125,7 @@ impl Call<'_> {
     /// go to the client, whether or not the request succeeds.
     pub(crate) async fn object(
         &self,
-        body: &mut Incoming,
+        body: &mut RequestBody,
         formats: &[Format],
         (kind, rest): (&'static Kind, Option<&dyn RestStorage>),
         verb: WriteVerb,

@@ -4,6 +4,7 @@ use crate::authentication::anonymous::Anonymous;
 use crate::authentication::authenticator::Authenticator;
 use crate::authorization::authorizer::Authorization;
 use crate::metrics::Metrics;
+use crate::proxy::Proxies;
 use crate::random::Chance;
 use crate::shutdown::Shutdown;
 use kubist_registry::{Registry, ServedGroup};
@@ -24,6 +25,8 @@ pub(crate) struct ServerContext {
     pub(crate) metrics: Arc<Metrics>,
     /// Audit ids, token ids, and the lengths of watches.
     pub(crate) chance: Arc<Chance>,
+    /// Connections to kubelets, Pods and Services.
+    pub(crate) proxies: Proxies,
 }
 
 impl ServerContext {

@@ -3,11 +3,11 @@
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::request::request_body::RequestBody;
 use crate::request::route::ResourcePath;
 use crate::response::ApiResponse;
 use crate::response::errors::not_found;
 use http::StatusCode;
-use hyper::body::Incoming;
 use kubist_apimachinery::{AnyObject, PostOptions, Status, Str, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Created, remove_duplicate_owners};
@@ -15,7 +15,7 @@ use kubist_registry::{Created, remove_duplicate_owners};
 pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let posted = read(call, &target, body).await?;
     create(call, &target, posted).await
@@ -25,7 +25,7 @@ pub(super) async fn handle(
 pub(super) async fn handle_binding(
     call: Call<'_>,
     path: &ResourcePath,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let mut target = Target {
         rest: call.server.registry.bindings().ok_or_else(not_found)?,
@@ -47,7 +47,7 @@ struct Posted {
     options: PostOptions,
 }
 
-async fn read(call: Call<'_>, target: &Target, body: &mut Incoming) -> Result<Posted, Status> {
+async fn read(call: Call<'_>, target: &Target, body: &mut RequestBody) -> Result<Posted, Status> {
     let encoder = call.encoder(target, &Offer::BUILT_IN)?;
     let (formats, kind) = (target.formats(), target.rest.body_kind());
     let (mut object, options) = call

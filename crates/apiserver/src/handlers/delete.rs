@@ -7,9 +7,9 @@ use crate::negotiation::decode::go_text::decode_text;
 use crate::negotiation::decode::kind_check::not_registered;
 use crate::negotiation::decode::type_meta::json_type_meta;
 use crate::negotiation::decode::yaml_document;
+use crate::request::request_body::RequestBody;
 use crate::response::ApiResponse;
 use http::StatusCode;
-use hyper::body::Incoming;
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{DeleteOptions, Status};
 use kubist_authorization::{Action, Attributes, ResourceAction};
@@ -26,7 +26,7 @@ const SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/r
 pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let options = options(call, body).await?;
@@ -74,7 +74,10 @@ async fn permit_unsafe(call: Call<'_>, target: &Target) -> Result<(), Status> {
 }
 
 /// Reads the options of a deletion from the body, or from the query if there is no body.
-pub(super) async fn options(call: Call<'_>, body: &mut Incoming) -> Result<DeleteOptions, Status> {
+pub(super) async fn options(
+    call: Call<'_>,
+    body: &mut RequestBody,
+) -> Result<DeleteOptions, Status> {
     let (format, bytes) = call.body(Format::ALL, body).await?;
     let options = if bytes.is_empty() {
         DeleteOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())?

@@ -3,15 +3,15 @@
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::handlers::{delete, list};
+use crate::request::request_body::RequestBody;
 use crate::response::ApiResponse;
-use hyper::body::Incoming;
 use kubist_apimachinery::Status;
 use kubist_codec::negotiate::Offer;
 
 pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let deleter = target.rest.collection_deleter();

@@ -12,9 +12,9 @@ use crate::negotiation::decode::go_text::decode_text;
 use crate::negotiation::decode::kind_check::{missing_kind, other_version, wrong_kind_text};
 use crate::negotiation::decode::type_meta::{custom_type_meta, json_type_meta};
 use crate::negotiation::go_decode::conversion_error;
+use crate::request::request_body::RequestBody;
 use crate::response::ApiResponse;
 use bytes::Bytes;
-use hyper::body::Incoming;
 use kubist_api::Kind;
 use kubist_apimachinery::go_text::{escape_html, quote};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
@@ -44,7 +44,7 @@ pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
     subresource: Option<&str>,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let patch_type = patch_type(call.request.content_type(), target.rest.kind())?;
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;

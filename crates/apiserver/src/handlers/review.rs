@@ -10,11 +10,11 @@ use crate::handlers::call::Call;
 use crate::handlers::review_rules as rules;
 use crate::handlers::target::set_namespace;
 use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::request::request_body::RequestBody;
 use crate::response::ApiResponse;
 use crate::response::errors::not_found;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
 use kubist_api::{Kind, ResourceFacts, find_kind};
@@ -35,7 +35,7 @@ pub(super) async fn handle(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     namespace: Option<&str>,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let encoder = ResponseEncoder::of(call.request, &OFFER, facts, call.cx.now())?;
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;

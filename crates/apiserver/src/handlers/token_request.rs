@@ -6,10 +6,10 @@ use crate::handlers::call::Call;
 use crate::handlers::review;
 use crate::handlers::target::set_namespace;
 use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::request::request_body::RequestBody;
 use crate::request::route::ResourcePath;
 use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
-use hyper::body::Incoming;
 use kubist_api::authentication::v1::{BoundObjectReference, TokenRequest};
 use kubist_api::core::v1::Pod;
 use kubist_api::{ResourceFacts, find_kind};
@@ -35,7 +35,7 @@ pub(super) async fn handle(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     path: &ResourcePath,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     if call.request.method != "POST" {
         return Err(method_not_allowed(call.request.method.as_str()));

@@ -4,9 +4,9 @@ use crate::handlers::call::Call;
 use crate::handlers::permitted_create;
 use crate::handlers::target::Target;
 use crate::negotiation::response_encoder::ResponseEncoder;
+use crate::request::request_body::RequestBody;
 use crate::response::ApiResponse;
 use http::StatusCode;
-use hyper::body::Incoming;
 use kubist_apimachinery::{Status, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Replacement, Updated, remove_duplicate_owners};
@@ -14,7 +14,7 @@ use kubist_registry::{Replacement, Updated, remove_duplicate_owners};
 pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
-    body: &mut Incoming,
+    body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let (formats, kind) = (target.formats(), target.rest.body_kind());

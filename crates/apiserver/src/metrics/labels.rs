@@ -173,6 +173,11 @@ impl RequestLabels {
         }
     }
 
+    /// Whether it is passed on to another server.
+    pub(crate) fn connects(&self) -> bool {
+        LONG_RUNNING.contains(&self.subresource)
+    }
+
     /// Returns the labels of the body size metric, with upstream's verb; `None` without a body.
     pub(super) fn body(&self) -> Option<Labels> {
         let verb = match self.verb {

@@ -40,7 +40,7 @@ impl Gvk {
         find_kind(self.group, self.version, self.kind).map(kubist_api::Kind::schema)
     }
 
-    fn json(self) -> Value {
+    pub(super) fn json(self) -> Value {
         json!({"group": self.group, "version": self.version, "kind": self.kind})
     }
 
@@ -312,7 +312,7 @@ impl Operation<'_> {
 }
 
 /// Returns the common responses.
-fn add_refusal(responses: &mut Map<String, Value>) {
+pub(super) fn add_refusal(responses: &mut Map<String, Value>) {
     responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
 }
 

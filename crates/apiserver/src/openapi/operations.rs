@@ -1,5 +1,6 @@
 //! The paths of a group version and their operations, with upstream's operation ids.
 
+use super::connections::Connection;
 use super::descriptions::Descriptions;
 use super::operation::{Forms, Gvk, Operation, answer};
 use super::schemas::{of, reference};
@@ -111,8 +112,9 @@ impl<'a> Paths<'a> {
             self.add_watches(facts, forms);
         }
         for part in facts.subresources {
-            // Subresources that proxy to a node are not served.
-            if !part.kind.ends_with("Options") {
+            if part.kind.ends_with("Options") {
+                self.add_connection(facts, part);
+            } else {
                 self.add_part(facts, part, forms);
             }
         }
@@ -272,6 +274,21 @@ impl<'a> Paths<'a> {
                 let id = format!("{does}{version}{scope}{kind}{suffix}");
                 self.push(&path, gvk, (action, id, said), &forms);
             }
+        }
+    }
+
+    fn add_connection(&mut self, facts: &'static ResourceFacts, part: &'static SubresourceFacts) {
+        let connection = Connection {
+            object: format!("{}/{{name}}", self.collection(facts, "")),
+            version: &self.version,
+            scope: scope(facts),
+            kind: facts.kind,
+            tag: &self.tag,
+            part,
+        };
+        for (path, method, operation, parameters) in connection.operations() {
+            let item = self.items.entry(path).or_default();
+            item.insert(method, (operation, parameters));
         }
     }
 

@@ -324,3 +324,47 @@ fn paths_and_operations_have_upstreams_names_and_descriptions() {
     let gone = &one["delete"]["responses"]["202"]["content"]["application/json"];
     assert_eq!(gone["schema"]["$ref"], pod);
 }
+
+#[test]
+fn connections_are_described_as_upstream_describes_them() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/kubernetes-v1.36/openapi-v3/api__v1_openapi.json");
+    let Ok(recorded) = std::fs::read(file) else {
+        println!("skipped: there are no recorded documents in ../shared");
+        return;
+    };
+    let recorded: Value = serde_json::from_slice(&recorded).expect("it is JSON");
+    let ours = core();
+    let mut compared = 0;
+    for (path, expected) in recorded["paths"].as_object().expect("there are some") {
+        let ends = [
+            "/attach",
+            "/exec",
+            "/portforward",
+            "/proxy",
+            "/proxy/{path}",
+        ];
+        if ends.iter().any(|end| path.ends_with(end)) {
+            compared += 1;
+            assert_eq!(
+                without_words(&ours["paths"][path]),
+                without_words(expected),
+                "{path}"
+            );
+        }
+    }
+    assert_eq!(compared, 9);
+}
+
+/// Removes all descriptions.
+fn without_words(value: &Value) -> Value {
+    match value {
+        Value::Array(all) => all.iter().map(without_words).collect(),
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(key, _)| *key != "description");
+            let kept = kept.map(|(key, it)| (key.clone(), without_words(it)));
+            Value::Object(kept.collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// Chunks that are produced when HTTP polls for them. An error aborts the response.
 pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ResponseAborted>> + Send>>;
 
+/// What a connection does once its HTTP is over.
+pub(crate) type Tunnel = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// A response could not be completed. The client sees a truncated body.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the response was aborted: {0}")]
@@ -30,6 +33,9 @@ pub(crate) enum Body {
     Chunks(Chunks),
     /// Like `Chunks`, with a first piece that is ready; empty once that was sent.
     Begun(Bytes, Chunks),
+    /// Nothing: after this response, with 101, the connection is no longer HTTP. The connection
+    /// takes what it then is.
+    Tunnel(Option<Tunnel>),
 }
 
 impl Body {
@@ -55,7 +61,7 @@ impl Body {
                 }
                 Some(whole.freeze())
             }
-            Self::Chunks(_) | Self::Begun(..) => None,
+            Self::Chunks(_) | Self::Begun(..) | Self::Tunnel(_) => None,
         }
     }
 
@@ -65,6 +71,15 @@ impl Body {
             Self::Whole(bytes) => bytes.len() <= PIECE_BYTES_MAX,
             Self::Pieces(pieces) => pieces.iter().map(Bytes::len).sum::<usize>() <= PIECE_BYTES_MAX,
             Self::Chunks(_) | Self::Begun(..) => false,
+            Self::Tunnel(_) => true,
+        }
+    }
+
+    /// Takes what the connection is to be after the response, if it is no longer HTTP.
+    pub(crate) fn take_tunnel(&mut self) -> Option<Tunnel> {
+        match self {
+            Self::Tunnel(tunnel) => tunnel.take(),
+            _ => None,
         }
     }
 
@@ -73,7 +88,7 @@ impl Body {
         match self {
             Self::Whole(bytes) | Self::Begun(bytes, _) => bytes.len(),
             Self::Pieces(pieces) => pieces.iter().map(Bytes::len).sum(),
-            Self::Chunks(_) => 0,
+            Self::Chunks(_) | Self::Tunnel(_) => 0,
         }
     }
 }
@@ -94,6 +109,7 @@ impl HttpBody for Body {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(first)))))
             }
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Tunnel(_) => Poll::Ready(None),
             Self::Whole(bytes) => {
                 let piece = bytes.split_to(bytes.len().min(PIECE_BYTES_MAX));
                 Poll::Ready(Some(Ok(Frame::data(piece))))
@@ -120,6 +136,7 @@ impl HttpBody for Body {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::Pieces(pieces) => pieces.is_empty(),
             Self::Chunks(_) | Self::Begun(..) => false,
+            Self::Tunnel(_) => true,
         }
     }
 
@@ -130,6 +147,7 @@ impl HttpBody for Body {
                 SizeHint::with_exact(pieces.iter().map(|it| it.len() as u64).sum())
             }
             Self::Chunks(_) | Self::Begun(..) => SizeHint::default(),
+            Self::Tunnel(_) => SizeHint::with_exact(0),
         }
     }
 }
@@ -140,6 +158,7 @@ impl fmt::Debug for Body {
             Self::Whole(bytes) => write!(f, "Body of {} bytes", bytes.len()),
             Self::Pieces(pieces) => write!(f, "Body in {} pieces", pieces.len()),
             Self::Chunks(_) | Self::Begun(..) => f.write_str("Body made while it is sent"),
+            Self::Tunnel(_) => f.write_str("Body of a connection that is upgraded"),
         }
     }
 }

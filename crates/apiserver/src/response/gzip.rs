@@ -38,6 +38,7 @@ pub(crate) fn compress(body: Body) -> Result<Body, Body> {
             Ok(Body::Chunks(stream(Box::pin(chunks))))
         }
         Body::Chunks(chunks) => Ok(Body::Chunks(stream(chunks))),
+        Body::Tunnel(_) => Err(body),
         Body::Begun(first, chunks) => {
             // Compressed, fewer bytes wait for the client.
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

@@ -18,6 +18,8 @@ pub struct Load {
     pub connections: usize,
     /// Requests whose responses are not complete; a watch is one.
     pub requests: usize,
+    /// Open connections to kubelets, Pods and Services.
+    pub backend_connections: usize,
 }
 
 /// The counters of a server.
@@ -48,6 +50,7 @@ impl LoadCounters {
         Load {
             connections: self.connections.load(Ordering::Relaxed),
             requests: self.requests.load(Ordering::Relaxed),
+            backend_connections: 0,
         }
     }
 }

@@ -1,24 +1,29 @@
 //! One connection: HTTP/1.1 or HTTP/2, as the client chooses, until either side closes it.
 
-use super::activity::{Activity, Load, LoadCounters};
-use super::cork::cork;
+use super::activity::{ActiveRequest, Activity, Load, LoadCounters};
+use super::cork::{Cork, cork};
 use super::delivery::{Delivery, DeliveryProgress, StreamExecutor};
 use super::timed_stream::TimedStream;
 use crate::authentication::peer::Peer;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
 use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::pending_bodies::PendingBodies;
+use crate::filters::request_record::RecordedBody;
 use crate::filters::seat_reservation;
 use crate::filters::send_buffers::SendBuffers;
 use crate::futures::poll_on_wake::PollOnWake;
 use crate::metrics::Metrics;
+use crate::response::body::Tunnel;
 use crate::server::service::Service;
 use crate::shutdown::Shutdown;
-use http::{Request, Version};
+use bytes::Bytes;
+use http::{Request, Response, Version};
+use http_body_util::{Either, Empty};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use parking_lot::Mutex;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -36,6 +41,8 @@ const SEND_BUFFER_BYTES_MAX: usize = 64 << 10;
 /// HTTP/2 flow control windows: requests are small and numerous.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
 const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
+/// How long a client may accept nothing of a tunnel: a kubelet's limit for silence.
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(4 * 60 * 60);
 
 /// Serves connections.
 pub(super) struct Connections {
@@ -51,6 +58,33 @@ pub(super) struct Connections {
     /// One request in so many, at random, makes its connection receive GOAWAY; `None` for no
     /// request.
     goaway_one_in: Option<u64>,
+}
+
+/// A connection that is no longer HTTP.
+struct Upgraded {
+    tunnel: Tunnel,
+    /// Both end with the tunnel.
+    _record: RecordedBody,
+    _busy: ActiveRequest,
+}
+
+/// The body of a response as HTTP sends it.
+type Sent = Either<Delivery, Empty<Bytes>>;
+
+/// Puts aside what a connection is to be after this response, with all that ends with it.
+fn put_aside(
+    tunnel: Tunnel,
+    response: Response<RecordedBody>,
+    busy: ActiveRequest,
+    next: &Mutex<Option<Upgraded>>,
+) -> Response<Sent> {
+    let (head, record) = response.into_parts();
+    *next.lock() = Some(Upgraded {
+        tunnel,
+        _record: record,
+        _busy: busy,
+    });
+    Response::from_parts(head, Either::Right(Empty::new()))
 }
 
 /// Who is at the other end of a connection.
@@ -115,7 +149,10 @@ impl Connections {
 
     /// The load of all connections.
     pub(super) fn load(&self) -> Load {
-        self.counters.load()
+        Load {
+            backend_connections: self.service.backend_connections(),
+            ..self.counters.load()
+        }
     }
 
     /// Registers an open connection.
@@ -131,10 +168,8 @@ impl Connections {
         let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
         let (stream, mut cork) = cork(stream);
         let leaving = CancellationToken::new();
-        let (share, progress) = (
-            self.send_buffers.connection(),
-            Arc::<DeliveryProgress>::default(),
-        );
+        let share = self.send_buffers.connection();
+        let progress = Arc::<DeliveryProgress>::default();
         let Caller { peer, source } = caller;
         let caller = Arc::new(ConnectionInfo {
             peer,
@@ -142,6 +177,7 @@ impl Connections {
             bodies: self.pending_bodies.connection(),
             client_state: Arc::clone(activity.client_state()),
         });
+        let next = Arc::<Mutex<Option<Upgraded>>>::default();
         let service = service_fn(|request: Request<Incoming>| {
             if request.version() == Version::HTTP_2 && self.sends_away() {
                 leaving.cancel();
@@ -149,6 +185,7 @@ impl Connections {
             let (service, caller) = (Arc::clone(&self.service), Arc::clone(&caller));
             let busy = activity.begin();
             let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
+            let next = Arc::clone(&next);
             // Boxed, so that a response that goes on for hours does not hold what its request
             // needed.
             Box::pin(async move {
@@ -157,12 +194,18 @@ impl Connections {
                 if !seat_reservation::awaits_body(&request) {
                     held.reserve().await;
                 }
-                let response = service.handle(&caller, &held, request).await;
-                let delivery = |body| Delivery::new(body, busy, held, &progress);
-                Ok::<_, Infallible>(response.map(delivery))
+                let mut response = service.handle(&caller, &held, request).await;
+                Ok::<_, Infallible>(match response.body_mut().take_tunnel() {
+                    Some(tunnel) => put_aside(tunnel, response, busy, &next),
+                    None => response
+                        .map(|body| Either::Left(Delivery::new(body, busy, held, &progress))),
+                })
             })
         });
-        let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
+        let mut connection = pin!(
+            self.http
+                .serve_connection_with_upgrades(TokioIo::new(stream), service)
+        );
         let mut linger = None;
         let (closing, left) = (pin!(self.shutdown.closing()), pin!(leaving.cancelled()));
         let idle = pin!(activity.idle_for(self.idle_timeout));
@@ -172,7 +215,10 @@ impl Connections {
             biased;
             ended = poll_fn(|cx| {
                 cork.poll(cx, activity.has_concurrent_requests(), |cx| connection.as_mut().poll(cx))
-            }) => return drop(ended),
+            }) => {
+                drop(ended);
+                return self.go_on(&next, &mut cork).await;
+            }
             () = PollOnWake::new(stuck) => return,
             // The client gets GOAWAY if it reads; its place is free at once.
             () = PollOnWake::new(evicted) => linger = Some(Duration::ZERO),
@@ -192,6 +238,26 @@ impl Connections {
             // A request that arrives at this moment is still served; a client that is gone does not
             // block.
             Some(timeout) => drop(tokio::time::timeout(timeout, rest).await),
+        }
+    }
+
+    /// Lets a connection that is no longer HTTP be what it has become, until it ends or the server
+    /// closes.
+    async fn go_on<S>(&self, next: &Mutex<Option<Upgraded>>, cork: &mut Cork<TimedStream<S>>)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let upgraded = next.lock().take();
+        let Some(Upgraded { mut tunnel, .. }) = upgraded else {
+            return;
+        };
+        // Who reads a terminal may pause for long.
+        cork.with_stream(|it| it.set_timeout(UNREAD_TIMEOUT));
+        let copied = poll_fn(|cx| cork.poll(cx, false, |cx| tunnel.as_mut().poll(cx)));
+        tokio::select! {
+            biased;
+            ended = copied => drop(ended),
+            () = self.shutdown.closing() => {}
         }
     }
 

@@ -100,6 +100,13 @@ impl<S: AsyncWrite + Unpin> Cork<S> {
     }
 }
 
+impl<S> Cork<S> {
+    /// Changes the stream.
+    pub(super) fn with_stream(&self, change: impl FnOnce(&mut S)) {
+        change(&mut self.gathered.lock().stream);
+    }
+}
+
 impl<S> Gathered<S> {
     fn waiting(&self) -> usize {
         self.bytes.len() - self.sent

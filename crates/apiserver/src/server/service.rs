@@ -34,8 +34,10 @@ use crate::handlers::call::Call;
 use crate::handlers::context::ServerContext;
 use crate::metrics::{Metrics, RequestLabels};
 use crate::openapi::OpenApi;
+use crate::proxy::Proxies;
 use crate::random::Chance;
 use crate::request::Request;
+use crate::request::request_body::RequestBody;
 use crate::request::route::Route;
 use crate::response::body::{self, Body};
 use crate::response::{ApiResponse, gzip};
@@ -48,6 +50,7 @@ use http::header::{
 };
 use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use kubist_apimachinery::Status;
 use kubist_authorization::Attributes;
 use kubist_codec::Format;
@@ -90,7 +93,7 @@ impl Service {
         authenticator: Authenticator,
         address: Option<SocketAddr>,
         shutdown: Shutdown,
-        chance: Arc<Chance>,
+        (chance, proxies): (Arc<Chance>, Proxies),
     ) -> Self {
         Self {
             context: ServerContext {
@@ -103,6 +106,7 @@ impl Service {
                 shutdown,
                 metrics: Arc::new(Metrics::new()),
                 chance,
+                proxies,
             },
             slow_request: config.slow_request,
             seats: Seats::new(config),
@@ -126,6 +130,11 @@ impl Service {
         self.context.authenticator.jwt_issuers()
     }
 
+    /// The number of open connections to other servers.
+    pub(super) fn backend_connections(&self) -> usize {
+        self.context.proxies.open()
+    }
+
     /// The server's metrics.
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.context.metrics
@@ -145,7 +154,8 @@ impl Service {
         request: http::Request<Incoming>,
     ) -> Response<RecordedBody> {
         let awaits_body = seat_reservation::awaits_body(&request);
-        let (parts, mut body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let mut body = RequestBody::new(body, parts.extensions.remove::<OnUpgrade>());
         let protocol = parts.version;
         let request = Request::new(parts);
         let route = Route::parse(&request.path);
@@ -206,7 +216,7 @@ impl Service {
         cx: &mut RequestContext,
         incoming: IncomingRequest<'_>,
         route: Route,
-        body: &mut Incoming,
+        body: &mut RequestBody,
         record: &mut RequestRecord,
     ) -> Result<ApiResponse, Status> {
         if let Some(refusal) = host::refusal(incoming.request) {
@@ -216,7 +226,7 @@ impl Service {
         if route == Route::Malformed {
             return Ok(ApiResponse::malformed_path(incoming.request.target()));
         }
-        let deadline = deadline(incoming.request)?;
+        let deadline = deadline(incoming)?;
         let response = async {
             let access = self.context.metrics.access();
             let began = Instant::now();
@@ -271,10 +281,23 @@ impl Service {
             record.admitted(seat.filter(|_| !incoming.labels.long_running));
             response
         };
-        tokio::time::timeout(deadline, response)
+        self.in_time(deadline, incoming.labels, response).await
+    }
+
+    /// Waits for a response, but not beyond its time limit.
+    async fn in_time(
+        &self,
+        limit: Option<Duration>,
+        labels: &RequestLabels,
+        response: impl Future<Output = Result<ApiResponse, Status>>,
+    ) -> Result<ApiResponse, Status> {
+        let Some(limit) = limit else {
+            return response.await;
+        };
+        tokio::time::timeout(limit, response)
             .await
             .unwrap_or_else(|_| {
-                self.context.metrics.terminated(incoming.labels, 504);
+                self.context.metrics.terminated(labels, 504);
                 let why = "request did not complete within the allotted timeout";
                 Err(Status::timeout(why, 0))
             })
@@ -286,7 +309,7 @@ impl Service {
         incoming: IncomingRequest<'_>,
         reservation: &SeatReservation<'_>,
         route: &Route,
-        body: &mut Incoming,
+        body: &mut RequestBody,
         audit: Option<Arc<AuditedCall>>,
     ) -> Result<ApiResponse, Status> {
         let request = incoming.request;
@@ -297,6 +320,7 @@ impl Service {
                     cx,
                     request,
                     labels: incoming.labels,
+                    source: incoming.connection.source.map(|it| it.ip()),
                     reservation,
                     audit: audit.as_deref(),
                 };
@@ -358,20 +382,25 @@ fn complete_body(response: &ApiResponse) -> Option<(Format, Bytes)> {
     Some((format, response.body.whole()?))
 }
 
-/// Returns the time limit of a request.
-fn deadline(request: &Request) -> Result<Duration, Status> {
-    let Some(text) = request.query.first("timeout").filter(|it| !it.is_empty()) else {
-        return Ok(REQUEST_TIMEOUT);
+/// Returns the time limit of a request. One that is passed on has none: it goes on for as long as
+/// its two sides want.
+fn deadline(incoming: IncomingRequest<'_>) -> Result<Option<Duration>, Status> {
+    if incoming.labels.connects() {
+        return Ok(None);
+    }
+    let query = &incoming.request.query;
+    let Some(text) = query.first("timeout").filter(|it| !it.is_empty()) else {
+        return Ok(Some(REQUEST_TIMEOUT));
     };
     let requested: kubist_apimachinery::Duration = text.parse().map_err(|error| {
         let message = format!("invalid timeout specified in the request URL - {error}");
         Status::bad_request(message)
     })?;
     let requested = u64::try_from(requested.as_nanos()).unwrap_or_default();
-    Ok(match requested {
+    Ok(Some(match requested {
         0 => REQUEST_TIMEOUT,
         _ => REQUEST_TIMEOUT.min(Duration::from_nanos(requested)),
-    })
+    }))
 }
 
 /// Adds the headers that every response has, and compresses it.

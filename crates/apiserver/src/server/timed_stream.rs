@@ -38,6 +38,11 @@ impl<S> TimedStream<S> {
         }
     }
 
+    /// Replaces the time limit of writes.
+    pub(super) fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
     /// Matches what was read against the preface.
     fn open(&mut self, cx: &mut Context<'_>, poll: Poll<&[u8]>) -> Poll<Result<()>> {
         let Some((left, deadline)) = &mut self.opening else {

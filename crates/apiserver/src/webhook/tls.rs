@@ -1,6 +1,7 @@
 //! The TLS configurations of clients: of webhooks, and of services outside of the cluster.
 
 use super::remote_service::RemoteService;
+use crate::certificates::Identity;
 use kubist_registry::WebhookError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WantsClientCert, WebPkiServerVerifier, verify_server_name};
@@ -31,15 +32,42 @@ pub(crate) fn config(ca_bundle: &[u8]) -> Result<Arc<ClientConfig>, WebhookError
 /// # Errors
 /// Its authorities or the client certificate cannot be used.
 pub(super) fn remote(service: &RemoteService) -> Result<Arc<ClientConfig>, WebhookError> {
-    let builder = if service.insecure {
-        let verifier = Arc::new(Unverified(ring::default_provider()));
-        builder()?
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
+    let trust = if service.insecure {
+        Trust::Anything
     } else {
-        verifying(service.ca_pem.as_bytes())?
+        Trust::Bundle(service.ca_pem.as_bytes())
     };
-    let Some(identity) = &service.identity else {
+    client(trust, service.identity.as_ref())
+}
+
+/// Which certificates of servers are accepted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Trust<'a> {
+    /// Those that these authorities have signed, in PEM; if it is empty, the authorities of the
+    /// operating system.
+    Bundle(&'a [u8]),
+    /// Any.
+    Anything,
+}
+
+/// Returns the configuration of a client with or without a certificate.
+///
+/// # Errors
+/// The authorities or the certificate cannot be used.
+pub(crate) fn client(
+    trust: Trust<'_>,
+    identity: Option<&Identity>,
+) -> Result<Arc<ClientConfig>, WebhookError> {
+    let builder = match trust {
+        Trust::Anything => {
+            let verifier = Arc::new(Unverified(ring::default_provider()));
+            builder()?
+                .dangerous()
+                .with_custom_certificate_verifier(verifier)
+        }
+        Trust::Bundle(pem) => verifying(pem)?,
+    };
+    let Some(identity) = identity else {
         return Ok(finished(builder.with_no_client_auth()));
     };
     let key = identity

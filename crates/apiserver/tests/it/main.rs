@@ -5,6 +5,7 @@ mod apply;
 mod audit;
 mod authenticators;
 mod authorization;
+mod backends;
 mod backups;
 mod capabilities;
 mod client;

@@ -27,6 +27,7 @@ mod authentication_options;
 mod authorization_options;
 mod etcd_options;
 mod key_options;
+mod kubelet_options;
 mod limit_options;
 mod network_options;
 mod oidc_options;
@@ -129,6 +130,8 @@ pub(crate) struct Options {
     history: usize,
     #[command(flatten)]
     network: network_options::NetworkOptions,
+    #[command(flatten)]
+    kubelets: kubelet_options::KubeletOptions,
     #[command(flatten)]
     limits: limit_options::LimitOptions,
     /// Serve watches and lists from a watch cache per resource; by default only with etcd, and only
@@ -279,6 +282,7 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         advertise_address: options.advertise_address,
         service_network: options.network.service_cluster_ip_range,
         node_ports: options.network.service_node_port_range,
+        backends: options.kubelets.backends()?,
         data_dir: options.data_dir,
         keys: options.keys.keys(),
         watch_cache: options.watch_cache,
@@ -300,7 +304,7 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         goaway_chance: options.shutdown.goaway_chance,
         ..ServerConfig::default()
     };
-    let mut server = Server::start(config)
+    let mut server = Box::pin(Server::start(config))
         .await
         .map_err(|error| explain(options.listen, error))?;
     if options.simulate {
@@ -310,6 +314,11 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         server.write_kubeconfig(&options.kubeconfig)?;
     }
     announce_ready(&server, &options.kubeconfig, &decider.modes, started)?;
+    run_to_end(server, &mut signals).await
+}
+
+/// Waits for a signal, and shuts down.
+async fn run_to_end(mut server: Server, signals: &mut signal::Signals) -> Outcome {
     let ended = tokio::select! {
         signal = signals.next() => Ok(signal.exit_code()),
         fault = server.storage_failure() => Err(fault.into()),

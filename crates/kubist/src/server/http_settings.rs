@@ -33,6 +33,7 @@ pub(super) fn settings_of_http(
         mutating_requests_max: config.mutating_requests_max,
         priority_and_fairness: config.priority_and_fairness,
         connections_max: config.connections_max,
+        backends: config.backends.clone(),
         shutdown_delay: config.shutdown_delay,
         watch_drain: config.watch_drain,
         goaway_chance: config.goaway_chance,

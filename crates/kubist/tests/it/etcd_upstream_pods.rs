@@ -1,8 +1,8 @@
-//! Logs, exec, attach, port forwarding and copies through a kube-apiserver to the kubelet's
-//! protocols, which kwok serves: it runs the commands on this machine.
+//! Logs, exec, attach, port forwarding and copies through a kube-apiserver, and through this
+//! server, to the kubelet's protocols, which kwok serves: it runs the commands on this machine.
 //!
-//! `KUBIST_KWOK` names kwok's binary; without it, and as of `etcd_upstream`, the test is skipped
-//! with a message.
+//! `KUBIST_KWOK` names kwok's binary; without it, and the first as of `etcd_upstream`, the tests
+//! are skipped with a message.
 #![expect(clippy::disallowed_methods, reason = "what a test spawns, it awaits")]
 
 use crate::etcd::{Etcd, Release, free_addresses};
@@ -10,8 +10,11 @@ use crate::etcd_upstream::{KubeApiserver, binary};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use kubist::api::core::v1::{Container, Node, NodeAddress, Pod};
-use kubist::client::{Api, CopyOptions, ExecOptions, LogOptions, PodStreamError, TerminalSize};
-use std::ffi::OsString;
+use kubist::client::{
+    Api, Client, CopyOptions, ExecOptions, LogOptions, PodStreamError, TerminalSize,
+};
+use kubist::{Server, ServerConfig};
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -133,8 +136,8 @@ async fn echo() -> u16 {
     port
 }
 
-async fn pod_on_node(upstream: &KubeApiserver, kubelet: u16) -> Api<Pod> {
-    let nodes: Api<Node> = Api::all(upstream.client.clone());
+async fn pod_on_node(client: &Client, kubelet: u16) -> Api<Pod> {
+    let nodes: Api<Node> = Api::all(client.clone());
     let mut node = Node::default();
     node.metadata.name = NODE.into();
     nodes.create(&node).await.unwrap();
@@ -146,7 +149,7 @@ async fn pod_on_node(upstream: &KubeApiserver, kubelet: u16) -> Api<Pod> {
         node.status.daemon_endpoints.kubelet_endpoint.port = kubelet.into();
     });
     addressed.await.unwrap();
-    let pods: Api<Pod> = Api::namespaced(upstream.client.clone(), "default");
+    let pods: Api<Pod> = Api::namespaced(client.clone(), "default");
     let mut pod = Pod::default();
     pod.metadata.name = "web".into();
     pod.spec.node_name = NODE.into();
@@ -317,8 +320,24 @@ async fn what_happens_in_pods_passes_through_a_kube_apiserver() {
         return;
     };
     let upstream = KubeApiserver::start(Path::new(&binary), &etcd).await;
-    let kwok = Kwok::start(Path::new(&kwok), &upstream.kubeconfig(), echo().await);
-    let pods = pod_on_node(&upstream, kwok.port).await;
+    pass(&upstream.client, &upstream.kubeconfig(), &kwok).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_happens_in_pods_passes_through_this_server() {
+    let Some(kwok) = kwok() else { return };
+    let server = Server::start(ServerConfig::default()).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig = folder.path().join("kubeconfig");
+    server.write_kubeconfig(&kubeconfig).unwrap();
+    pass(&server.client(), &kubeconfig, &kwok).await;
+    server.shutdown().await;
+}
+
+/// Checks everything through a server, whose administrator has this kubeconfig.
+async fn pass(client: &Client, kubeconfig: &Path, kwok: &OsStr) {
+    let kwok = Kwok::start(Path::new(kwok), kubeconfig, echo().await);
+    let pods = pod_on_node(client, kwok.port).await;
     let ready = async {
         while run(&pods, &["true"], b"").await.is_err() {
             sleep(Duration::from_millis(100)).await;

@@ -2,6 +2,7 @@
 //! simulates. `tests/interop/kubernetes` and `tests/interop/kwok` have the versions.
 
 use super::kubectl::Shell;
+use super::kubelets::Kubelet;
 use super::subject::{Running as Server, Subject, Surroundings};
 use crate::running::{Running, repeat};
 use kubist_test_support::process::{self, Outcome, root};
@@ -77,6 +78,8 @@ pub(super) struct Cluster {
     pub(super) server: Server,
     /// For the administrator.
     pub(super) kubectl: Shell,
+    /// Of all nodes.
+    pub(super) kubelet: Kubelet,
 }
 
 impl Cluster {
@@ -123,6 +126,8 @@ impl Cluster {
             "40",
         ]);
         add_stages(&mut kwok, nodes)?;
+        let kubelet = Kubelet::new(folder)?;
+        kubelet.configure(&mut kwok);
         let mut controllers = Vec::new();
         for (name, command) in [
             ("kube-controller-manager", manager),
@@ -136,6 +141,7 @@ impl Cluster {
             controllers,
             server,
             kubectl,
+            kubelet,
         };
         cluster
             .kubectl

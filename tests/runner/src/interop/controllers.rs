@@ -71,7 +71,7 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
         let path = manifest(&format!("{name}.yaml"));
         kubectl.run(&format!("apply -n {NAMESPACE} -f {}", path.display()))?;
     }
-    let mut cases = Vec::new();
+    let mut cases = cluster.kubelet.cases(subject, kubectl)?;
     for (name, check) in CHECKS {
         let end = repeat(LIMIT, || check(kubectl));
         cases.push(Case::of("convergence", name, end));

@@ -5,7 +5,7 @@ use kubist_test_support::process::Outcome;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
@@ -144,17 +144,17 @@ impl Shell {
     /// Does what [`Self::run`] does, for arguments with spaces.
     pub(super) fn run_arguments(&self, arguments: &[&str]) -> Outcome<String> {
         let output = self.command(arguments).output()?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-        }
-        let message = String::from_utf8_lossy(&output.stderr);
-        let status = output.status;
-        Err(format!(
-            "kubectl {}: {status}: {}",
-            arguments.join(" "),
-            message.trim()
-        )
-        .into())
+        result(&output, arguments)
+    }
+
+    /// Does what [`Self::run`] does, with this standard input, which must be read.
+    pub(super) fn run_with_input(&self, words: &str, input: &[u8]) -> Outcome<String> {
+        let arguments: Vec<&str> = words.split_whitespace().collect();
+        let file = self.home.join("input");
+        std::fs::write(&file, input)?;
+        let mut command = self.command(&arguments);
+        let output = command.stdin(std::fs::File::open(file)?).output()?;
+        result(&output, &arguments)
     }
 
     /// Fails unless kubectl fails with this message.
@@ -237,6 +237,17 @@ impl Shell {
             .stdin(Stdio::null());
         command
     }
+}
+
+/// Returns the output of a command that succeeded.
+fn result(output: &Output, arguments: &[&str]) -> Outcome<String> {
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let message = String::from_utf8_lossy(&output.stderr);
+    let status = output.status;
+    let arguments = arguments.join(" ");
+    Err(format!("kubectl {arguments}: {status}: {}", message.trim()).into())
 }
 
 /// The output of a running command.

@@ -44,11 +44,6 @@ impl Foreign for OfKubeApiserver {
             "http2-max-streams-per-connection",
             "streams are limited by what they hold",
         ),
-        ("kubelet-certificate-authority", KUBELETS),
-        ("kubelet-client-certificate", KUBELETS),
-        ("kubelet-client-key", KUBELETS),
-        ("kubelet-preferred-address-types", KUBELETS),
-        ("kubelet-timeout", KUBELETS),
         ("lease-reuse-duration-seconds", ETCD),
         ("livez-grace-period", "the server is live once it answers"),
         ("log-flush-frequency", LOG),
@@ -137,7 +132,6 @@ impl Foreign for OfKubeApiserver {
 const AGGREGATION: &str = "API services are not proxied";
 const ETCD: &str = "the client of etcd has times of its own";
 const GATES: &str = "features are those of v1.36 with its defaults";
-const KUBELETS: &str = "kubelets are not called";
 const LEADERSHIP: &str = "leadership is not coordinated";
 const LOG: &str = "the log has options of its own: see --log-level";
 const METRICS: &str = "metrics have no options";

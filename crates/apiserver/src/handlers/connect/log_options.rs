@@ -1,15 +1,23 @@
 //! The query options of Pod logs, which are parsed and validated before anything is looked up.
-//!
-//! There are no logs behind this server, so the options have no further use.
 
 use crate::request::query::Query;
 use kubist_apimachinery::{FieldError, FieldPath, GroupKind, Status, Time};
 
-/// Validates the log options of a Pod.
+/// The options of a request for logs.
+#[derive(Debug, Default)]
+pub(super) struct LogOptions {
+    pub(super) follows: bool,
+    /// The query for a kubelet.
+    pub(super) query: Vec<(&'static str, String)>,
+    /// Whether any certificate of the kubelet will do.
+    pub(super) unverified: bool,
+}
+
+/// Parses and validates the log options of a Pod.
 ///
 /// # Errors
 /// 400 for malformed values, 422 for invalid ones.
-pub(super) fn check(query: &Query, pod: &str) -> Result<(), Status> {
+pub(super) fn parse(query: &Query, pod: &str) -> Result<LogOptions, Status> {
     let since_seconds = number(query, "sinceSeconds")?;
     let since_time = time(query, "sinceTime")?;
     let tail_lines = number(query, "tailLines")?;
@@ -26,7 +34,7 @@ pub(super) fn check(query: &Query, pod: &str) -> Result<(), Status> {
     };
     at_least(0, "tailLines", tail_lines);
     at_least(1, "limitBytes", limit_bytes);
-    let both = since_seconds.is_some() && since_time;
+    let both = since_seconds.is_some() && since_time.is_some();
     if !both {
         at_least(1, "sinceSeconds", since_seconds);
     }
@@ -40,7 +48,22 @@ pub(super) fn check(query: &Query, pod: &str) -> Result<(), Status> {
         errors.push(FieldError::forbidden(&path, "may not be specified"));
     }
     if errors.is_empty() {
-        return Ok(());
+        let flags = ["follow", "previous", "timestamps"];
+        let flags = flags.into_iter().filter(|it| query.flag(it));
+        let flags = flags.map(|it| (it, "true".to_owned()));
+        let numbers = [
+            ("sinceSeconds", since_seconds),
+            ("tailLines", tail_lines),
+            ("limitBytes", limit_bytes),
+        ];
+        let numbers = numbers.into_iter();
+        let numbers = numbers.filter_map(|(name, it)| Some((name, it?.to_string())));
+        let time = since_time.map(|it| ("sinceTime", it.to_string()));
+        return Ok(LogOptions {
+            follows: query.flag("follow"),
+            query: flags.chain(numbers).chain(time).collect(),
+            unverified: query.flag("insecureSkipTLSVerifyBackend"),
+        });
     }
     let kind = GroupKind::new("", "PodLogOptions");
     Err(Status::invalid(&kind, pod, &errors))
@@ -63,14 +86,15 @@ fn number(query: &Query, name: &str) -> Result<Option<i64>, Status> {
     )))
 }
 
-/// Parses a time and reports whether there is one; empty is none.
-fn time(query: &Query, name: &str) -> Result<bool, Status> {
+/// Parses a time; empty is none.
+fn time(query: &Query, name: &str) -> Result<Option<Time>, Status> {
     match query.first(name) {
-        None | Some("" | "null") => Ok(false),
+        None | Some("" | "null") => Ok(None),
         Some(text) => {
             let parsed: Result<Time, _> = text.parse();
-            let parsed = parsed.map_err(|error| Status::bad_request(error.to_string()));
-            parsed.map(|_| true)
+            parsed
+                .map(Some)
+                .map_err(|error| Status::bad_request(error.to_string()))
         }
     }
 }
@@ -80,7 +104,7 @@ mod tests {
     use super::*;
 
     fn refusal(query: &str) -> Option<(i32, String)> {
-        let status = check(&Query::parse(Some(query)), "p").err()?;
+        let status = parse(&Query::parse(Some(query)), "p").err()?;
         Some((status.code, status.message.to_string()))
     }
 
@@ -132,5 +156,22 @@ mod tests {
         ] {
             assert_eq!(refusal(query), Some((code, message.to_owned())), "{query}");
         }
+    }
+
+    #[test]
+    fn a_kubelet_gets_the_options_that_are_set() {
+        let query =
+            "follow=true&previous=false&tailLines=%2B5&sinceTime=2020-01-01T01:00:00%2B01:00";
+        let options = parse(&Query::parse(Some(query)), "p").expect("it is valid");
+        assert!(options.follows && !options.unverified);
+        let expected = [
+            ("follow", "true"),
+            ("tailLines", "5"),
+            ("sinceTime", "2020-01-01T00:00:00Z"),
+        ];
+        assert_eq!(
+            options.query,
+            expected.map(|(name, it)| (name, it.to_owned()))
+        );
     }
 }

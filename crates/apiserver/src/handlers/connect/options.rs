@@ -44,7 +44,7 @@ pub(super) fn of(kind: &str, request: &Request, name: &str) -> Option<Box<dyn Me
 }
 
 /// Returns the path on the other side of a proxy; empty if the request ends at the proxy.
-fn proxied_path(path: &str, name: &str) -> Str {
+pub(super) fn proxied_path(path: &str, name: &str) -> Str {
     let proxy = format!("/{name}/proxy/");
     match path.split_once(&proxy) {
         Some((_, rest)) => format!("/{rest}").into(),
