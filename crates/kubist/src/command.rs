@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Etcd(Box<etcd::Options>),
     /// The same as serve, with the flags and the defaults of a kube-apiserver
     KubeApiserver(kube_apiserver::Options),
-    /// Fill a directory for controller-runtime's envtest (KUBEBUILDER_ASSETS)
+    /// Fill a directory that controller-runtime's envtest starts its servers from
     Envtest(envtest::Options),
     /// Check, compact, back up and restore the data of `serve`
     Storage(storage::Options),

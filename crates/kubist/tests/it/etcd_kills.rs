@@ -18,9 +18,9 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 const CLIENTS: u64 = 8;
 const KEYS: u64 = 5;
@@ -223,23 +223,22 @@ async fn history_explains_every_response_although_the_server_was_killed() {
         clients.spawn(client(url.clone(), number, Arc::clone(&stop)));
     }
     let (end_of_live, mut events) = tokio::sync::mpsc::unbounded_channel();
-    let watching = {
-        let observer = observer.clone();
-        tokio::spawn(async move {
-            let range = WatchRangeRequest::new(KeyRange::prefix(PREFIX)).from(first);
-            let mut watch = observer.watch(range).await.unwrap();
-            while let Some(Ok(batch)) = watch.next().await {
-                for event in &batch.events {
-                    if end_of_live
-                        .send((event.revision, text(&event.key)))
-                        .is_err()
-                    {
-                        return;
-                    }
+    let mut watching = JoinSet::new();
+    let watcher = observer.clone();
+    watching.spawn(async move {
+        let range = WatchRangeRequest::new(KeyRange::prefix(PREFIX)).from(first);
+        let mut watch = watcher.watch(range).await.unwrap();
+        while let Some(Ok(batch)) = watch.next().await {
+            for event in &batch.events {
+                if end_of_live
+                    .send((event.revision, text(&event.key)))
+                    .is_err()
+                {
+                    return;
                 }
             }
-        })
-    };
+        }
+    });
     for _ in 0..KILLS {
         sleep(LIFE).await;
         drop(served);
@@ -259,7 +258,7 @@ async fn history_explains_every_response_although_the_server_was_killed() {
     {
         lived.push(timeout(DEADLINE, events.recv()).await.unwrap().unwrap());
     }
-    watching.abort();
+    drop(watching);
     let all: Vec<_> = history.iter().map(|it| (it.0, it.1.clone())).collect();
     assert_eq!(lived, all, "the watch that lived through the kills");
     let numbers: Vec<_> = history.iter().map(|it| it.0.0).collect();

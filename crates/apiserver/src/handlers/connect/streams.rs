@@ -19,7 +19,7 @@ const STREAMS: [(&str, &str); 4] = [
     ("tty", "tty"),
 ];
 
-/// The protocols of WebSockets that only newer kubelets know.
+/// The protocols of a `WebSocket` that only newer kubelets know.
 const NEW_PROTOCOLS: [&str; 2] = ["v5.channel.k8s.io", "SPDY/3.1+portforward.k8s.io"];
 /// The feature that these declare.
 const KNOWS_THEM: &str = "ExtendWebSocketsToKubelet";
