@@ -65,6 +65,7 @@ pub(super) fn run(long: bool, packaged: &Path, scratch: &Path, report: &mut Repo
         ("storage-etcd", ""),
         ("registry", "etcd"),
         ("kubist", "etcd_"),
+        ("etcd", "differential"),
     ];
     for (package, filter) in programs {
         let tests = test_program::build_of(package, "it")?;
