@@ -9,6 +9,13 @@ use kubist_etcd_api::OperationResponse;
 use kubist_storage::{RangeRequest, Revision};
 use tonic::Status;
 
+/// A transaction that was done.
+struct Done {
+    held: bool,
+    revision: Revision,
+    responses: Vec<OperationResponse>,
+}
+
 impl Etcd {
     pub(crate) async fn range(
         self,
@@ -58,19 +65,15 @@ impl Etcd {
 
     pub(crate) async fn txn(self, request: api::TxnRequest) -> Result<api::TxnResponse, Status> {
         let operations_max = self.config().txn_operations_max;
-        let checked = Checked::of(request, operations_max)?;
-        let (transaction, answers) = checked.split();
-        let outcome = self.kv().transact(transaction).await;
-        let outcome = outcome.map_err(refusal::of_write)?;
-        let (succeeded, revision) = (outcome.held, outcome.revision);
-        let responses = answers.of(outcome).into_iter().map(|response| {
+        let done = self.transact(Checked::of(request, operations_max)?).await?;
+        let responses = done.responses.into_iter().map(|response| {
             let response = Some(response);
             api::ResponseOp { response }
         });
         Ok(api::TxnResponse {
-            succeeded,
+            succeeded: done.held,
             responses: responses.collect(),
-            header: Some(self.header(revision)),
+            header: Some(self.header(done.revision)),
         })
     }
 
@@ -91,9 +94,17 @@ impl Etcd {
         &self,
         step: (kubist_storage::Operation, txn::Wanted),
     ) -> Result<(Revision, Option<OperationResponse>), Status> {
-        let (transaction, answers) = Checked::single(step).split();
-        let outcome = self.kv().transact(transaction).await;
+        let mut done = self.transact(Checked::single(step)).await?;
+        Ok((done.revision, done.responses.pop()))
+    }
+
+    async fn transact(&self, checked: Checked) -> Result<Done, Status> {
+        let outcome = self.kv().transact(checked.transaction).await;
         let outcome = outcome.map_err(refusal::of_write)?;
-        Ok((outcome.revision, answers.of(outcome).pop()))
+        Ok(Done {
+            held: outcome.held,
+            revision: outcome.revision,
+            responses: checked.answers.of(outcome),
+        })
     }
 }

@@ -79,11 +79,14 @@ impl Etcd {
         })
     }
 
-    /// Returns why writes are refused.
     fn alarm(&self) -> Option<(AlarmType, String)> {
+        Some((AlarmType::NoSpace, self.unhealthy()?))
+    }
+
+    /// Returns why writes are refused.
+    pub(crate) fn unhealthy(&self) -> Option<String> {
         let full = self.kv().no_space_error().map(|it| it.to_string());
-        let stalled = || self.kv().writable().err().map(|it| it.to_string());
-        Some((AlarmType::NoSpace, full.or_else(stalled)?))
+        full.or_else(|| self.kv().writable().err().map(|it| it.to_string()))
     }
 
     /// The header of a response that was not computed at a revision of its own.

@@ -58,12 +58,6 @@ impl Etcd {
         }
     }
 
-    /// Returns why writes are refused.
-    fn unhealthy(&self) -> Option<String> {
-        let full = self.kv().no_space_error().map(|it| it.to_string());
-        full.or_else(|| self.kv().writable().err().map(|it| it.to_string()))
-    }
-
     async fn metrics(&self) -> String {
         let revision = self.kv().revision().await.map_or(0, |it| it.0);
         let size = self.kv().size_bytes().await.ok().flatten().unwrap_or(0);

@@ -28,8 +28,7 @@ type Step = (Operation, Wanted);
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) transaction: Transaction,
-    success: Vec<Wanted>,
-    failure: Vec<Wanted>,
+    pub(crate) answers: Answers,
 }
 
 impl Checked {
@@ -53,8 +52,10 @@ impl Checked {
                 success,
                 failure,
             },
-            success: wanted_if,
-            failure: wanted_else,
+            answers: Answers {
+                success: wanted_if,
+                failure: wanted_else,
+            },
         })
     }
 
@@ -65,18 +66,11 @@ impl Checked {
                 success: vec![operation],
                 ..Transaction::default()
             },
-            success: vec![wanted],
-            failure: Vec::new(),
+            answers: Answers {
+                success: vec![wanted],
+                failure: Vec::new(),
+            },
         }
-    }
-
-    /// Returns the transaction, and what to answer.
-    pub(crate) fn split(self) -> (Transaction, Answers) {
-        let answers = Answers {
-            success: self.success,
-            failure: self.failure,
-        };
-        (self.transaction, answers)
     }
 }
 

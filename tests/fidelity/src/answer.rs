@@ -44,8 +44,7 @@ pub(crate) struct Answer {
 impl Raw {
     /// Reports whether the server closes the connection after it.
     pub(crate) fn closes(&self) -> bool {
-        let mut headers = self.headers.iter();
-        headers.any(|(name, value)| name == "connection" && value == "close")
+        self.header("connection") == "close"
     }
 
     /// Returns the first header of this name.
