@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// All targets.
-const TARGETS: [&str; 10] = [
+const TARGETS: [&str; 11] = [
     "list",
     "watch",
     "selector",
@@ -24,6 +24,7 @@ const TARGETS: [&str; 10] = [
     "schema",
     "conversion_answer",
     "cel_program",
+    "cbor",
 ];
 
 /// Inputs for each target in CI and by default: always the same, so that the result for one commit

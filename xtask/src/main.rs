@@ -46,6 +46,8 @@ enum Command {
     Attack(runner::Arguments),
     /// Send the same random requests to a kube-apiserver and to Kubist's server
     Fidelity(runner::Arguments),
+    /// Run a large simulated cluster for an hour while servers are killed, or compare its CPU
+    Soak(runner::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +71,7 @@ fn run(command: &Command) -> Outcome<ExitCode> {
         Command::Interop(arguments) => return runner::delegate("interop", arguments),
         Command::Attack(arguments) => return runner::delegate("attack", arguments),
         Command::Fidelity(arguments) => return runner::delegate("fidelity", arguments),
+        Command::Soak(arguments) => return runner::delegate("soak", arguments),
     }
     Ok(ExitCode::SUCCESS)
 }

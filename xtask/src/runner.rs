@@ -1,4 +1,4 @@
-//! Delegates `bench`, `interop`, `attack` and `fidelity` to the package `kubist-runner`
+//! Delegates `bench`, `interop`, `attack`, `fidelity` and `soak` to the package `kubist-runner`
 //! (`tests/runner`), so that building `xtask` does not build what these need.
 
 use crate::process::{self, Outcome, root};

@@ -1,7 +1,10 @@
 //! The plugins by name: upstream's order, which are enabled by default, and which exist here.
 
 use crate::always::{AlwaysAdmit, AlwaysDeny};
-use crate::certificates::{CertificateApproval, CertificateSigning, CertificateSubjectRestriction};
+use crate::certificates::{
+    CertificateApproval, CertificateSigning, CertificateSubjectRestriction,
+    ClusterTrustBundleAttest,
+};
 use crate::configuration::{AdmissionConfiguration, AdmissionConfigurationError};
 use crate::default_ingress_class::DefaultIngressClass;
 use crate::deny_service_external_ips::DenyServiceExternalIps;
@@ -169,7 +172,10 @@ static PLUGINS: [Named; 41] = [
         "CertificateSigning",
         Source::Built(|it| Arc::new(CertificateSigning(Arc::clone(it.authorizer)))),
     ),
-    on("ClusterTrustBundleAttest", Source::Missing),
+    on(
+        "ClusterTrustBundleAttest",
+        Source::Built(|it| Arc::new(ClusterTrustBundleAttest(Arc::clone(it.authorizer)))),
+    ),
     on(
         "CertificateSubjectRestriction",
         Source::Built(|_| Arc::new(CertificateSubjectRestriction)),

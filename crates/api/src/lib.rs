@@ -34,6 +34,7 @@ mod facts;
 mod generated;
 #[cfg(feature = "core-v1")]
 mod object_reference;
+mod priorities;
 
 pub use facts::{
     Column, GroupFacts, Kind, ResourceFacts, SubresourceFacts, VersionFacts, find_kind,
@@ -42,3 +43,4 @@ pub use facts::{
 pub use generated::kinds::KINDS;
 pub use generated::resources::GROUPS;
 pub use generated::*;
+pub use priorities::{ApiServicePriority, api_service_priority};

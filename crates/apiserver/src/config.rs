@@ -1,6 +1,7 @@
 //! `Config`: how a server listens, whom it authenticates, and its limits.
 
 use crate::admission::DynamicAdmission;
+use crate::aggregation_config::AggregationConfig;
 use crate::audit::Audit;
 use crate::authentication::anonymous::Anonymous;
 use crate::authentication::authenticator::StaticToken;
@@ -75,6 +76,11 @@ pub struct Config {
     pub admission: Option<DynamicAdmission>,
     /// How it connects to kubelets, Pods and Services. Default: as upstream without options.
     pub backends: Backends,
+    /// Group versions of other servers.
+    pub aggregation: AggregationConfig,
+    /// Whether CBOR is offered beside JSON and protobuf, as with upstream's gate
+    /// `CBORServingAndStorage`. Default: no, as upstream.
+    pub cbor: bool,
     /// Is told of every request, without its bodies. Default: nobody.
     pub observer: Option<Arc<dyn RequestObserver>>,
     /// The seed of audit ids, token ids, and of the lengths of watches, for runs that can be
@@ -151,6 +157,8 @@ impl Default for Config {
             audit: None,
             admission: None,
             backends: Backends::default(),
+            aggregation: AggregationConfig::default(),
+            cbor: false,
             observer: None,
             seed: None,
             requests_max: REQUESTS_MAX,

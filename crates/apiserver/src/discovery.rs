@@ -20,6 +20,15 @@ pub(crate) use legacy::{api_group, api_groups, api_versions, resource_list};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
+/// The form of a discovery document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Names and versions of groups.
+    Legacy,
+    /// All resources of all groups.
+    Aggregated,
+}
+
 /// Returns a served group.
 pub(crate) fn group<'a>(groups: &'a [ServedGroup], name: &str) -> Option<&'a ServedGroup> {
     groups.iter().find(|group| group.name == *name)
@@ -52,17 +61,23 @@ pub(crate) fn core_versions(
     }
 }
 
-/// Returns `/apis` in the negotiated form.
+/// Returns `/apis` in the negotiated form. `add` adds the groups of other servers.
 pub(crate) fn groups(
     groups: &[ServedGroup],
     chosen: &Negotiated,
     if_none_match: Option<&str>,
+    add: impl FnOnce(&mut Vec<Value>, Form),
 ) -> Result<ApiResponse, Status> {
-    match chosen.transform {
-        Transform::ApiGroupDiscoveryList => {
-            tagged(chosen, &aggregated(groups, false), if_none_match)
-        }
-        _ => document(chosen, &api_groups(groups)),
+    let (mut made, key, form) = match chosen.transform {
+        Transform::ApiGroupDiscoveryList => (aggregated(groups, false), "items", Form::Aggregated),
+        _ => (api_groups(groups), "groups", Form::Legacy),
+    };
+    if let Some(list) = made[key].as_array_mut() {
+        add(list, form);
+    }
+    match form {
+        Form::Aggregated => tagged(chosen, &made, if_none_match),
+        Form::Legacy => document(chosen, &made),
     }
 }
 

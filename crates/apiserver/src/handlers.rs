@@ -2,6 +2,7 @@
 //! verb.
 
 mod access;
+pub(crate) mod aggregated;
 pub(crate) mod call;
 mod componentstatuses;
 mod connect;
@@ -32,8 +33,8 @@ use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::Status;
-use kubist_codec::Format;
 use kubist_codec::negotiate::check_named;
+use kubist_codec::{Format, cbor};
 use kubist_registry::{RestStorage, Verb, deprecation_of};
 use std::sync::Arc;
 
@@ -93,6 +94,7 @@ fn is_unrouted(request: &Request, answered: &Result<ApiResponse, Status>) -> boo
         // Table options are checked by the handler.
         406 => {
             let types = Format::ALL.iter().map(|format| format.media_type());
+            let types = types.chain(request.cbor.is_offered().then_some(cbor::MEDIA_TYPE));
             check_named(request.accept(), &types.collect::<Vec<_>>()).is_err()
         }
         404 => names_nothing(refusal),

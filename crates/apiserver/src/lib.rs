@@ -45,6 +45,8 @@
 )]
 
 mod admission;
+mod aggregation;
+mod aggregation_config;
 pub mod audit;
 mod authentication;
 mod authorization;
@@ -72,6 +74,7 @@ mod version;
 mod webhook;
 
 pub use admission::DynamicAdmission;
+pub use aggregation_config::AggregationConfig;
 pub use authentication::anonymous::Anonymous;
 pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,

@@ -132,8 +132,13 @@ impl OpenApi {
         vary(answer, ["Accept-Encoding", "Accept"])
     }
 
-    /// Returns the index, including stored definitions.
-    pub(crate) fn index(&self, served: &[ServedGroup], stored: &[Stored]) -> ApiResponse {
+    /// Returns the index, including stored definitions. `add` adds the documents of other servers.
+    pub(crate) fn index(
+        &self,
+        served: &[ServedGroup],
+        stored: &[Stored],
+        add: impl FnOnce(&mut Map<String, Value>),
+    ) -> ApiResponse {
         let built_in = self.index.get_or_init(|| {
             let descriptions = Descriptions::read();
             let documents = self.documents.iter();
@@ -154,7 +159,8 @@ impl OpenApi {
             let url = format!("/openapi/v3/{path}?hash={hash}");
             (path, json!({"serverRelativeURL": url}))
         };
-        let paths: Map<String, Value> = paths.map(entry).collect();
+        let mut paths: Map<String, Value> = paths.map(entry).collect();
+        add(&mut paths);
         let text = json!({"paths": paths}).to_string();
         // Upstream's index has a text content type.
         ApiResponse::whole(TEXT, text)

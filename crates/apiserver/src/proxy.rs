@@ -13,6 +13,7 @@ pub(crate) mod exchange;
 mod failure;
 pub(crate) mod forwarded;
 pub(crate) mod go_path;
+pub(crate) mod identity;
 pub(crate) mod location;
 mod slots;
 mod streaming_body;
@@ -32,6 +33,9 @@ use std::time::Duration;
 
 /// The default limit of open connections to backends.
 pub const BACKEND_CONNECTIONS_MAX: usize = 4_096;
+
+/// The limit of open connections for the server's own questions.
+const OWN_CONNECTIONS_MAX: usize = 256;
 
 /// Time limit for a connection, as in Go.
 pub(crate) const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -59,8 +63,8 @@ pub struct Backends {
     pub kubelet_address_types: Vec<String>,
     /// How long a connection to a kubelet may take to be there. Default: 30 s, as in Go.
     pub kubelet_timeout: Option<Duration>,
-    /// The limit of open connections. Further requests get 429. Default:
-    /// [`BACKEND_CONNECTIONS_MAX`].
+    /// The limit of open connections; one user may have half of them. Further requests get 429.
+    /// Default: [`BACKEND_CONNECTIONS_MAX`].
     pub connections_max: usize,
     /// Opens the connections. Default: TCP.
     pub dialer: Arc<dyn BackendDialer>,
@@ -92,6 +96,8 @@ pub(crate) struct Proxies {
     pub(crate) plain_tls: Arc<ClientConfig>,
     dialer: Arc<dyn BackendDialer>,
     slots: Slots,
+    /// For the server's own questions, which clients' connections must not keep from being asked.
+    own_slots: Slots,
     shutdown: Shutdown,
 }
 
@@ -111,7 +117,8 @@ impl Proxies {
             unverified_kubelet_tls: tls::client(Trust::Anything, identity)?,
             plain_tls: tls::client(Trust::Anything, None)?,
             dialer: Arc::clone(&config.dialer),
-            slots: Slots::new(config.connections_max),
+            slots: Slots::new(config.connections_max, config.connections_max.div_ceil(2)),
+            own_slots: Slots::new(OWN_CONNECTIONS_MAX, OWN_CONNECTIONS_MAX),
             shutdown,
         })
     }

@@ -1,14 +1,17 @@
 //! `Request`: the head of an HTTP request.
 
+pub(crate) mod cbor;
 pub(crate) mod query;
 pub(crate) mod request_body;
 pub(crate) mod route;
 
+use crate::request::cbor::Cbor;
 use crate::request::query::Query;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
 use http::{Uri, Version};
 use kubist_apimachinery::{FieldValidation, ParsedSelectors, PostOptions};
+use kubist_codec::negotiate::Offer;
 use std::sync::OnceLock;
 
 /// The texts that Go parses as true.
@@ -22,7 +25,9 @@ pub(crate) struct Request {
     pub(crate) version: Version,
     pub(crate) path: String,
     pub(crate) query: Query,
+    /// With JSON as the type of a body in CBOR, where that is offered.
     pub(crate) headers: HeaderMap,
+    pub(crate) cbor: Cbor,
     uri: Uri,
     /// Once they were asked for.
     selectors: OnceLock<ParsedSelectors>,
@@ -36,6 +41,7 @@ impl Request {
             path: parts.uri.path().to_owned(),
             query: Query::parse(parts.uri.query()),
             headers: parts.headers,
+            cbor: Cbor::default(),
             uri: parts.uri,
             selectors: OnceLock::new(),
         }
@@ -70,6 +76,14 @@ impl Request {
     /// Returns the first `Accept` header.
     pub(crate) fn accept(&self) -> Option<&str> {
         self.header(ACCEPT)
+    }
+
+    /// Returns what an endpoint offers this request: CBOR too, where the server does.
+    pub(crate) fn offer(&self, offer: &Offer) -> Offer {
+        Offer {
+            cbor: self.cbor.is_offered(),
+            ..*offer
+        }
     }
 
     /// Reports whether it is read-only.

@@ -1,6 +1,7 @@
 //! `ApiResponse`: the result of a handler, before it becomes an HTTP response.
 
 pub(crate) mod body;
+pub(crate) mod cbor;
 pub(crate) mod errors;
 pub(crate) mod etag;
 pub(crate) mod gzip;

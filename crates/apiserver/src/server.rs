@@ -21,6 +21,7 @@ mod serving_certificate;
 mod timed_stream;
 mod tls;
 
+use crate::aggregation::Surroundings;
 use crate::authentication::authenticator::Authenticator;
 use crate::authentication::jwt_issuers::JwtIssuers;
 use crate::authentication::token_issuer::TokenIssuer;
@@ -28,6 +29,7 @@ use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::certificates::{CertificateError, PemError, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
+use crate::handlers::context::ServerContext;
 use crate::metrics::Metrics;
 use crate::proxy::Proxies;
 use crate::random::Chance;
@@ -160,10 +162,9 @@ impl ApiServer {
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(acceptor.run(shutdown.clone(), drain_timeout));
-        let issuers = connections.service().jwt_issuers();
-        if !issuers.is_empty() {
-            tasks.spawn(find_issuers(shutdown.clone(), issuers.clone()));
-        }
+        let issuers = connections.service().jwt_issuers().clone();
+        tasks.spawn(find_issuers(shutdown.clone(), issuers));
+        tasks.spawn(Box::pin(aggregating(&shutdown, &connections)).await);
         let metrics = Arc::clone(connections.metrics());
         tasks.spawn(followers.run(shutdown.clone(), definitions.clone()));
         let serving = identities.as_ref().map(|it| Arc::clone(&it.serving));
@@ -218,10 +219,42 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 
 /// Finds the issuers of JWTs, until shutdown.
 async fn find_issuers(shutdown: Shutdown, issuers: JwtIssuers) {
+    if issuers.is_empty() {
+        return;
+    }
     tokio::select! {
         biased;
         () = shutdown.closing() => {}
         () = issuers.discover() => {}
+    }
+}
+
+/// Follows, checks and asks the servers of other group versions. Never returns.
+async fn keep_up(context: &ServerContext) {
+    let surroundings = Surroundings {
+        registry: &context.registry,
+        proxies: &context.proxies,
+    };
+    context.aggregation.keep_up(surroundings).await;
+}
+
+/// Reads which group versions other servers serve, and returns what checks and asks these until
+/// shutdown. If they cannot be read now, they count as soon as they can.
+async fn aggregating(
+    shutdown: &Shutdown,
+    connections: &Arc<Connections>,
+) -> impl Future<Output = ()> + Send + use<> {
+    let (shutdown, connections) = (shutdown.clone(), Arc::clone(connections));
+    let context = connections.service().context();
+    if let Err(status) = Box::pin(context.aggregation.load(&context.registry)).await {
+        tracing::warn!(why = %status.message, "the stored APIServices cannot be read yet");
+    }
+    async move {
+        tokio::select! {
+            biased;
+            () = shutdown.closing() => {}
+            () = keep_up(connections.service().context()) => {}
+        }
     }
 }
 

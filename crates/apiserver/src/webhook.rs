@@ -20,6 +20,7 @@ pub(crate) mod tls;
 
 pub use self::client::CALLS_MAX;
 pub use self::resolver::{ClusterResolver, ServiceAddress, ServiceResolver};
+pub(crate) use self::resolver::{is_slice_of, typed};
 
 use self::client::Client;
 use kubist_registry::{WebhookCaller, WebhookClient, WebhookConfig, WebhookError};

@@ -33,6 +33,8 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+#[cfg(feature = "cbor")]
+pub mod cbor;
 pub mod config_file;
 pub mod envelope;
 mod format;

@@ -20,6 +20,8 @@ use crate::Format;
 pub struct Negotiated {
     /// The encoding.
     pub format: Format,
+    /// Whether the JSON, which the format then is, becomes CBOR before it is sent.
+    pub cbor: bool,
     /// The transformation of the object before it is encoded.
     pub transform: Transform,
     /// Whether the client requested indented JSON (`;pretty=1`).
@@ -99,6 +101,8 @@ pub struct Offer {
     pub discovery: bool,
     /// Whether it can be watched; a refusal then lists stream types.
     pub watch: bool,
+    /// Whether it has CBOR too, of objects and of metadata alone.
+    pub cbor: bool,
     /// Whether a clause must name a type literally, or `*/*`, for the endpoint to be found.
     /// Endpoints created at run time (custom resources, group documents) are found without.
     pub routed: bool,
@@ -112,6 +116,7 @@ impl Offer {
         metadata: true,
         discovery: false,
         watch: false,
+        cbor: false,
         routed: true,
     };
     /// A custom resource: like built-in ones, without protobuf for its objects but with protobuf
@@ -174,15 +179,20 @@ impl NotAcceptable {
     }
 }
 
-fn plain_types(formats: &[Format]) -> Vec<String> {
-    let types = formats.iter().map(|format| format.media_type().to_owned());
-    types.collect()
+const CBOR: &str = "application/cbor";
+const CBOR_SEQUENCE: &str = "application/cbor-seq";
+
+fn plain_types(formats: &[Format], offer: &Offer) -> Vec<String> {
+    let types = formats.iter().map(|format| format.media_type());
+    let types = types.chain(offer.cbor.then_some(CBOR));
+    types.map(str::to_owned).collect()
 }
 
-fn stream_types(formats: &[Format]) -> Vec<String> {
+fn stream_types(formats: &[Format], offer: &Offer) -> Vec<String> {
     let formats = formats.iter().filter(|format| format.encoding().is_some());
     let types = formats.map(|format| format!("{};stream=watch", format.media_type()));
-    types.collect()
+    let cbor = offer.cbor.then(|| CBOR_SEQUENCE.to_owned());
+    types.chain(cbor).collect()
 }
 
 /// Reports whether `Accept` names one of the types literally, or `*/*`. Parameters, qualities and
@@ -210,13 +220,16 @@ pub fn check_named(accept: Option<&str>, media_types: &[&str]) -> Result<(), Not
 
 fn check_route(accept: Option<&str>, offer: &Offer) -> Result<(), NotAcceptable> {
     let formats = offer.formats.iter();
-    let names: Vec<&str> = formats.map(|format| format.media_type()).collect();
+    let mut names: Vec<&str> = formats.map(|format| format.media_type()).collect();
+    // The type of sequences leads to the endpoint, which does not have it.
+    names.extend(offer.cbor.then_some(CBOR));
+    names.extend((offer.cbor && offer.watch).then_some(CBOR_SEQUENCE));
     if !offer.routed || is_named(accept, &names) {
         return Ok(());
     }
-    let mut types = plain_types(offer.formats);
+    let mut types = plain_types(offer.formats, offer);
     if offer.watch {
-        types.extend(stream_types(offer.formats));
+        types.extend(stream_types(offer.formats, offer));
     }
     Err(NotAcceptable::of(&types, true))
 }
@@ -235,20 +248,20 @@ fn check_route(accept: Option<&str>, offer: &Offer) -> Result<(), NotAcceptable>
 pub fn negotiate(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotAcceptable> {
     check_route(accept, offer)?;
     choose(accept, offer, offer.formats)
-        .ok_or_else(|| NotAcceptable::of(&plain_types(Format::ALL), false))
+        .ok_or_else(|| NotAcceptable::of(&plain_types(Format::ALL, offer), false))
 }
 
 impl Negotiated {
-    /// Checks that the format negotiated for a watch has streams. Upstream checks this after
-    /// everything else in the request.
+    /// Checks that the format negotiated for a watch has streams; the offer is the endpoint's.
+    /// Upstream checks this after everything else in the request.
     ///
     /// # Errors
     /// The format has no streams.
-    pub fn check_stream(&self) -> Result<(), NotAcceptable> {
+    pub fn check_stream(&self, offer: &Offer) -> Result<(), NotAcceptable> {
         if self.format.encoding().is_some() {
             return Ok(());
         }
-        Err(NotAcceptable::of(&stream_types(Format::ALL), false))
+        Err(NotAcceptable::of(&stream_types(Format::ALL, offer), false))
     }
 }
 
@@ -265,12 +278,34 @@ fn choose(accept: Option<&str>, offer: &Offer, formats: &[Format]) -> Option<Neg
         matching
             .filter(|&format| clause.media_type.matches(format))
             .find_map(|format| serve(&clause.media_type, format, offer))
+            .or_else(|| serve_cbor(&clause.media_type, offer))
+    })
+}
+
+/// Returns the CBOR that a clause requests: of what the endpoint has in JSON, but for tables and
+/// aggregated discovery. Wildcards mean the other formats. A watch has the same name: that of
+/// sequences is not accepted, as upstream.
+fn serve_cbor(clause: &MediaType, offer: &Offer) -> Option<Negotiated> {
+    if !offer.cbor || (&*clause.main, &*clause.sub) != ("application", "cbor") {
+        return None;
+    }
+    let offer = Offer {
+        table: false,
+        discovery: false,
+        ..*offer
+    };
+    let chosen = serve(clause, Format::Json, &offer)?;
+    Some(Negotiated {
+        cbor: true,
+        pretty: false,
+        ..chosen
     })
 }
 
 fn plain(format: Format) -> Negotiated {
     Negotiated {
         format,
+        cbor: false,
         transform: Transform::None,
         pretty: false,
         profile: None,
@@ -298,6 +333,7 @@ fn serve(clause: &MediaType, format: Format, offer: &Offer) -> Option<Negotiated
     }
     Some(Negotiated {
         format,
+        cbor: false,
         transform,
         pretty: clause.parameter("pretty") == Some("1"),
         profile: clause.parameter("profile").map(str::to_owned),
@@ -330,6 +366,9 @@ fn transform(clause: &MediaType, kind: &str, format: Format, offer: &Offer) -> O
 impl Negotiated {
     /// Returns the `Content-Type` of the response.
     pub fn content_type(&self) -> &'static str {
+        if self.cbor {
+            return CBOR;
+        }
         match (self.transform, self.format) {
             (Transform::ApiGroupDiscoveryList, Format::Json) => {
                 "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -345,9 +384,11 @@ impl Negotiated {
         }
     }
 
-    /// Returns the `Content-Type` of a watch: plain for JSON, with a stream parameter for others.
+    /// Returns the `Content-Type` of a watch: plain for JSON, that of sequences for CBOR, with a
+    /// stream parameter for protobuf.
     pub fn watch_content_type(&self) -> &'static str {
         match self.format {
+            _ if self.cbor => CBOR_SEQUENCE,
             Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
             format => format.media_type(),
         }

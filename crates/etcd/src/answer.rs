@@ -1,5 +1,6 @@
 //! The dispatch of a gRPC call to its method.
 
+use crate::encoding::{Answered, Encoding};
 use crate::method::{Streams, Unary};
 use crate::refusal;
 use crate::service::Etcd;
@@ -8,6 +9,7 @@ use hyper::body::Incoming;
 use kubist_etcd_api as api;
 use prost::Message;
 use tonic::body::Body;
+use tonic::codec::Codec;
 use tonic::server::Grpc;
 use tonic::{Status, Streaming};
 use tonic_prost::ProstCodec;
@@ -39,6 +41,7 @@ impl Etcd {
             api::ALARM => self.unary(call, Self::alarms).await,
             api::DEFRAGMENT => self.unary(call, Self::defragment).await,
             api::AUTH_STATUS => self.unary(call, Self::auth_status).await,
+            "/etcdserverpb.Maintenance/Snapshot" => refusal::no_snapshots().into_http(),
             _ => {
                 let name = path.trim_start_matches("/etcdserverpb.");
                 refusal::unsupported(name).into_http()
@@ -52,8 +55,11 @@ impl Etcd {
         A: Message + 'static,
         F: Future<Output = Result<A, Status>> + Send + 'static,
     {
-        let mut grpc = self.grpc::<Q, A>();
-        let service = Unary(Some(move |request| method(self, request)));
+        let mut grpc = self.grpc::<Encoding<A, Q>>();
+        let service = Unary(Some(move |request| {
+            let answered = method(self, request);
+            async move { Answered::of(answered.await?).await }
+        }));
         with_own_limit(grpc.unary(service, call).await)
     }
 
@@ -67,18 +73,14 @@ impl Etcd {
         A: Message + 'static,
         S: Stream<Item = Result<A, Status>> + Send + 'static,
     {
-        let mut grpc = self.grpc::<Q, A>();
+        let mut grpc = self.grpc::<ProstCodec<A, Q>>();
         let service = Streams(Some(move |requests| method(self, requests)));
         grpc.streaming(service, call).await
     }
 
-    fn grpc<Q, A>(&self) -> Grpc<ProstCodec<A, Q>>
-    where
-        Q: Message + Default + 'static,
-        A: Message + 'static,
-    {
+    fn grpc<C: Codec + Default>(&self) -> Grpc<C> {
         let bytes_max = self.config().request_bytes_max + OVERHEAD_BYTES;
-        Grpc::new(ProstCodec::default()).max_decoding_message_size(bytes_max)
+        Grpc::new(C::default()).max_decoding_message_size(bytes_max)
     }
 }
 

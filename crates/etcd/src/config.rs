@@ -10,6 +10,8 @@ pub struct Config {
     pub client_urls: Vec<String>,
     /// The URLs that other members would use. Default: none.
     pub peer_urls: Vec<String>,
+    /// The quota that `endpoint status` shows, in bytes; the engine enforces it. Default: 0.
+    pub quota_bytes: u64,
     /// Maximum bytes of a request. Default: 1.5 MiB, as etcd.
     pub request_bytes_max: usize,
     /// Maximum operations in a branch of a transaction, and comparisons. Default: 128, as etcd.
@@ -28,6 +30,7 @@ impl Default for Config {
             name: "default".to_owned(),
             client_urls: Vec::new(),
             peer_urls: Vec::new(),
+            quota_bytes: 0,
             request_bytes_max: 3 << 19,
             txn_operations_max: 128,
             stream_watches_max: 16_384,

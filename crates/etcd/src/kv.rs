@@ -1,6 +1,6 @@
 //! The service `KV`.
 
-use crate::range::Reading;
+use crate::range::{Reading, made_of};
 use crate::refusal;
 use crate::service::Etcd;
 use crate::txn::{self, Checked};
@@ -23,7 +23,10 @@ impl Etcd {
     ) -> Result<api::RangeResponse, Status> {
         let reading = Reading::of(request)?;
         let (response, revision) = match (reading.at, self.kv().head()) {
-            (None, Some((tree, revision))) => (reading.of_tree(&tree), revision),
+            (None, Some((tree, revision))) => {
+                let made = made_of(reading.keys(&tree), move || reading.of_tree(&tree));
+                (made.await?, revision)
+            }
             (at, _) => {
                 let request = RangeRequest {
                     range: reading.range.clone(),
@@ -31,7 +34,11 @@ impl Etcd {
                     limit: reading.read_max(),
                 };
                 let page = self.kv().range(request).await.map_err(refusal::of_read)?;
-                (reading.response(page.kvs, page.count), page.revision)
+                let revision = page.revision;
+                let made = made_of(page.kvs.len(), move || {
+                    reading.response(page.kvs, page.count)
+                });
+                (made.await?, revision)
             }
         };
         Ok(api::RangeResponse {

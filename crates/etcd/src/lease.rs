@@ -22,7 +22,7 @@ impl Etcd {
         let seconds = u64::try_from(request.ttl).unwrap_or(0).max(TTL_SECONDS_MIN);
         let ttl = Duration::from_secs(seconds);
         let lease = if request.id == 0 {
-            self.kv().grant(ttl).await
+            self.grant_new(ttl).await
         } else {
             let lease = LeaseId(request.id);
             self.kv().grant_as(lease, ttl).await.map(|()| lease)
@@ -34,6 +34,18 @@ impl Etcd {
             ttl: signed(seconds),
             error: String::new(),
         })
+    }
+
+    /// Grants a lease with an id that no client of another process of this store has: those of a
+    /// store in memory would begin anew with it, and a client could keep another's lease alive.
+    async fn grant_new(&self, ttl: Duration) -> Result<LeaseId, LeaseError> {
+        loop {
+            let lease = LeaseId(self.next_lease());
+            match self.kv().grant_as(lease, ttl).await {
+                Err(LeaseError::Exists { .. }) => {}
+                granted => return granted.map(|()| lease),
+            }
+        }
     }
 
     pub(crate) async fn lease_revoke(

@@ -17,6 +17,7 @@
 mod answer;
 mod cluster;
 mod config;
+mod encoding;
 mod engine;
 mod header;
 mod kv;

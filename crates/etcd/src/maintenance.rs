@@ -17,7 +17,8 @@ impl Etcd {
         let header = self.current_header().await?;
         let size = self.kv().size_bytes().await.map_err(refusal::of_read)?;
         let applied = u64::try_from(header.revision).unwrap_or(0);
-        let size = signed(size.unwrap_or(0));
+        // etcdctl divides by it, and a store in memory has no file.
+        let size = signed(size.unwrap_or(0).max(1));
         Ok(api::StatusResponse {
             version: VERSION.to_owned(),
             db_size: size,
@@ -28,6 +29,7 @@ impl Etcd {
             raft_term: Identity::term(),
             errors: self.alarm().map(|it| it.1).into_iter().collect(),
             storage_version: CLUSTER_VERSION.to_owned(),
+            db_size_quota: signed(self.config().quota_bytes),
             header: Some(header),
             ..api::StatusResponse::default()
         })

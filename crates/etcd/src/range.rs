@@ -11,6 +11,9 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use tonic::Status;
 
+/// A response of so many keys is made apart: it takes a millisecond.
+const MANY_KEYS: usize = 5_000;
+
 /// As the end of a range, the marker for all keys from the start on.
 const FROM_KEY: &[u8] = b"\0";
 
@@ -100,6 +103,12 @@ impl Reading {
         if reads_all { None } else { self.limit }
     }
 
+    /// How many keys of a state have to be read.
+    pub(crate) fn keys(&self, tree: &Tree) -> usize {
+        let read_max = self.read_max().unwrap_or(usize::MAX);
+        tree.count(&self.range).min(read_max)
+    }
+
     /// The response from a state.
     pub(crate) fn of_tree(&self, tree: &Tree) -> api::RangeResponse {
         let read_max = self.read_max().unwrap_or(usize::MAX);
@@ -139,6 +148,18 @@ impl Reading {
             count: length(count),
         }
     }
+}
+
+/// Makes a response of so many keys; of many, on a thread of its own.
+pub(crate) async fn made_of(
+    keys: usize,
+    make: impl FnOnce() -> api::RangeResponse + Send + 'static,
+) -> Result<api::RangeResponse, Status> {
+    if keys < MANY_KEYS {
+        return Ok(make());
+    }
+    let made = tokio::task::spawn_blocking(make).await;
+    made.map_err(|_| refusal::stopped())
 }
 
 fn compare(target: SortTarget, a: &KeyValue, b: &KeyValue) -> Ordering {

@@ -30,6 +30,12 @@ pub(crate) fn too_large() -> Status {
     Status::invalid_argument("etcdserver: request is too large")
 }
 
+/// A response that is too large, in the words of etcd's gRPC.
+pub(crate) fn large_response(bytes: usize, bytes_max: usize) -> Status {
+    let text = format!("grpc: trying to send message larger than max ({bytes} vs. {bytes_max})");
+    Status::resource_exhausted(text)
+}
+
 pub(crate) fn invalid_sort() -> Status {
     Status::invalid_argument("etcdserver: invalid sort option")
 }
@@ -51,6 +57,14 @@ fn future_revision() -> Status {
 
 fn lease_not_found() -> Status {
     Status::not_found("etcdserver: requested lease not found")
+}
+
+/// Snapshots in etcd's file format, and what there is instead.
+pub(crate) fn no_snapshots() -> Status {
+    Status::unimplemented(
+        "Maintenance/Snapshot is not supported by this server: stop it, and run `kubist storage \
+         backup`",
+    )
 }
 
 /// What this server does not do.

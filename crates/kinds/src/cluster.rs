@@ -6,6 +6,7 @@
 mod bootstrap;
 mod default_flows;
 mod default_roles;
+mod server_endpoints;
 mod system_objects;
 
 pub use default_roles::node_rules;
@@ -33,7 +34,7 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn new(ranges: Ranges, of: &BuiltIn, parts: &RegistryParts<'_>) -> Self {
-        let resource = GroupResource::new("", system_objects::LEASES);
+        let resource = GroupResource::new("", server_endpoints::LEASES);
         let kind = find_kind(Endpoints::GROUP, Endpoints::VERSION, Endpoints::KIND);
         Self {
             services: ServiceAllocation::new(ranges, parts),
@@ -71,5 +72,13 @@ impl ClusterObjects for Cluster {
         announcement: &'a Announcement,
     ) -> BoxFuture<'a, ()> {
         Box::pin(system_objects::run(stores, self, announcement))
+    }
+
+    fn withdraw<'a>(
+        &'a self,
+        stores: &'a Arc<Stores>,
+        announcement: &'a Announcement,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(server_endpoints::withdraw(stores, self, announcement))
     }
 }

@@ -63,6 +63,7 @@ mod scheduling;
 mod service_allocation;
 mod shared;
 mod storage;
+mod storagemigration;
 mod strategies;
 mod table;
 mod volume;

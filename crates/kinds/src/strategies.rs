@@ -3,7 +3,7 @@
 use crate::{
     admissionregistration, apiextensions, apiregistration, apps, autoscaling, batch, certificates,
     coordination, core, discovery, flowcontrol, networking, node, policy, rbac, resource,
-    scheduling, shared, storage,
+    scheduling, shared, storage, storagemigration,
 };
 use kubist_registry::{ForKind, KindStrategy, Strategy};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 type Row = (&'static str, &'static str, fn() -> Arc<dyn Strategy>);
 
 /// All resources with a strategy of their own.
-const STRATEGIES: [Row; 59] = [
+const STRATEGIES: [Row; 61] = [
     ("", "configmaps", || typed(core::config_map::ConfigMaps)),
     ("", "endpoints", || {
         typed(core::endpoints::EndpointsOfServices)
@@ -159,6 +159,9 @@ const STRATEGIES: [Row; 59] = [
     ("certificates.k8s.io", "certificatesigningrequests", || {
         typed(certificates::certificate_signing_request::CertificateSigningRequests)
     }),
+    ("certificates.k8s.io", "clustertrustbundles", || {
+        typed(certificates::cluster_trust_bundle::ClusterTrustBundles)
+    }),
     ("coordination.k8s.io", "leases", || {
         typed(coordination::lease::Leases)
     }),
@@ -169,6 +172,11 @@ const STRATEGIES: [Row; 59] = [
         "flowcontrol.apiserver.k8s.io",
         "prioritylevelconfigurations",
         || typed(flowcontrol::flow_control::PriorityLevelConfigurations),
+    ),
+    (
+        "storagemigration.k8s.io",
+        "storageversionmigrations",
+        || typed(storagemigration::storage_version_migration::StorageVersionMigrations),
     ),
     ("rbac.authorization.k8s.io", "clusterrolebindings", || {
         typed(rbac::role_binding::ClusterRoleBindings)

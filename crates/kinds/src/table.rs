@@ -21,6 +21,7 @@ mod network;
 mod node;
 mod pod;
 mod policy;
+mod preview;
 mod service;
 mod volume;
 mod workloads;
@@ -94,6 +95,9 @@ type Printer = fn(&dyn AnyObject, Time) -> Option<Vec<Value>>;
 pub fn table_columns(facts: &ResourceFacts) -> &'static [Column] {
     if !facts.columns.is_empty() {
         return facts.columns;
+    }
+    if let Some(columns) = preview::columns(facts) {
+        return columns;
     }
     let group = GROUPS.iter().filter(|it| it.name == facts.group);
     let mut resources = group.flat_map(|it| it.versions).flat_map(|it| it.resources);
@@ -278,20 +282,30 @@ fn other_printer(group: &str, plural: &str) -> Option<Printer> {
         ("apiregistration.k8s.io", "apiservices") => over!(config::api_service),
         ("autoscaling", "horizontalpodautoscalers") => over!(autoscaler::autoscaler),
         ("certificates.k8s.io", "certificatesigningrequests") => over!(access::signing_request),
+        ("certificates.k8s.io", "clustertrustbundles") => over!(preview::trust_bundle),
+        ("certificates.k8s.io", "podcertificaterequests") => {
+            over!(preview::pod_certificate_request)
+        }
+        ("coordination.k8s.io", "leasecandidates") => over!(preview::lease_candidate),
         ("coordination.k8s.io", "leases") => over!(config::lease),
         ("flowcontrol.apiserver.k8s.io", "flowschemas") => over!(policy::flow_schema),
         ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations") => {
             over!(policy::priority_level)
         }
+        ("internal.apiserver.k8s.io", "storageversions") => over!(preview::storage_version),
         ("node.k8s.io", "runtimeclasses") => over!(config::runtime_class),
         ("policy", "poddisruptionbudgets") => over!(policy::disruption_budget),
         ("rbac.authorization.k8s.io", "clusterrolebindings") => {
             over!(access::cluster_role_binding)
         }
         ("rbac.authorization.k8s.io", "rolebindings") => over!(access::role_binding),
+        ("resource.k8s.io", "devicetaintrules") => over!(preview::taint_rule),
         ("resource.k8s.io", "resourceclaims") => over!(device::claim),
+        ("resource.k8s.io", "resourcepoolstatusrequests") => over!(preview::pool_request),
         ("resource.k8s.io", "resourceslices") => over!(device::slice),
+        ("scheduling.k8s.io", "podgroups") => over!(preview::pod_group),
         ("scheduling.k8s.io", "priorityclasses") => over!(config::priority_class),
+        ("storagemigration.k8s.io", "storageversionmigrations") => over!(preview::migration),
         _ => return None,
     })
 }

@@ -75,7 +75,7 @@ impl Command {
             Self::Demo(options) => block_on(demo::run(options)),
             Self::Envtest(options) => envtest::run(&options),
             Self::KubeApiserver(options) => block_on(kube_apiserver::run(options)),
-            Self::Etcd(options) => block_on(etcd::run(*options)),
+            Self::Etcd(options) => block_on_workers(etcd::workers(), etcd::run(*options)),
             Self::Logs(options) => block_on(logs::run(options)),
             Self::Man(options) => documents::man(&options, whole),
             Self::New(options) => new::run(&options),
@@ -87,9 +87,16 @@ impl Command {
 }
 
 fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
+    block_on_workers(None, command)
+}
+
+/// Runs a command on so many threads; by default, on one for each core.
+fn block_on_workers(workers: Option<usize>, command: impl Future<Output = Outcome>) -> Outcome {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    if let Some(workers) = workers {
+        runtime.worker_threads(workers);
+    }
+    let runtime = runtime.enable_all().build()?;
     let outcome = runtime.block_on(command);
     // Remaining tasks belong to no one, so there is nothing to wait for.
     runtime.shutdown_background();

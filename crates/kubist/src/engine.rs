@@ -165,8 +165,12 @@ impl Engine {
     }
 
     /// Reads the current revision of the cluster, so that a server does not start without it.
-    pub(crate) async fn on_etcd(etcd: &EtcdServers) -> Result<Self, EtcdError> {
-        let config = etcd.config()?;
+    pub(crate) async fn on_etcd(
+        etcd: &EtcdServers,
+        history_age: Duration,
+    ) -> Result<Self, EtcdError> {
+        let mut config = etcd.config()?;
+        config.compact_every = (!history_age.is_zero()).then_some(history_age);
         let within = config.request_timeout;
         let kv = EtcdKv::new(config)?;
         let answered = {
@@ -192,7 +196,10 @@ impl Engine {
 
     /// Connects to the clusters of the overrides, once to each, and returns them with their
     /// resources.
-    pub(crate) async fn apart(etcd: &EtcdServers) -> Result<Vec<ApartEngine>, EtcdError> {
+    pub(crate) async fn apart(
+        etcd: &EtcdServers,
+        history_age: Duration,
+    ) -> Result<Vec<ApartEngine>, EtcdError> {
         let mut apart: Vec<(EtcdServers, ApartEngine)> = Vec::new();
         for (resource, servers) in etcd.overrides.iter() {
             let known = apart.iter_mut().find(|(of, _)| of.servers == servers);
@@ -205,7 +212,7 @@ impl Engine {
                 overrides: EtcdOverrides::default(),
                 ..etcd.clone()
             };
-            let engine = Self::on_etcd(&of).await?;
+            let engine = Self::on_etcd(&of, history_age).await?;
             let resources = vec![resource.clone()];
             apart.push((of, ApartEngine { engine, resources }));
         }

@@ -105,6 +105,8 @@ mod etcd_overrides;
 mod followed_file;
 mod infer;
 #[cfg(feature = "server")]
+mod membership;
+#[cfg(feature = "server")]
 mod refusals;
 #[cfg(feature = "server")]
 mod regular_file;

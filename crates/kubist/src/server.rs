@@ -14,6 +14,7 @@ use self::http_settings::{announced, client_ca, settings_of_http};
 use self::own_clients::{client_of, controller_user, transport_within};
 use crate::advertise;
 use crate::engine::{ApartEngine, Engine, EtcdError};
+use crate::membership::Membership;
 use crate::refusals::log_refusals;
 use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
@@ -24,8 +25,8 @@ use kubist_client::Client;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
 use kubist_server_controllers::{
-    cluster_role_aggregation, garbage_collector, namespace, policy_types, root_certificates,
-    service_accounts,
+    cluster_role_aggregation, garbage_collector, local_api_services, namespace, policy_types,
+    root_certificates, service_accounts, storage_version_migrator,
 };
 use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
@@ -81,6 +82,7 @@ pub struct Server {
     watch_caches: bool,
     client: Client,
     stopping: CancellationToken,
+    membership: Membership,
     registry: Registry,
     /// Whether namespaces are served.
     serves_namespaces: bool,
@@ -142,8 +144,6 @@ impl Server {
             proxies: config.authenticators.request_header.as_ref().map(announced),
         };
         let serves_namespaces = registry.storage("", "v1", "namespaces").is_some();
-        let objects = registry.clone();
-        engine.spawn(async move { objects.run_system_objects(&announcement).await });
         let mut server = Self {
             client: client_of(&api, kubist_client::Config::default())?,
             api,
@@ -151,6 +151,7 @@ impl Server {
             apart,
             watch_caches,
             stopping: CancellationToken::new(),
+            membership: Membership::begin(registry.clone(), announcement),
             registry,
             serves_namespaces,
             controllers: JoinSet::new(),
@@ -201,6 +202,14 @@ impl Server {
                 Controller::RootCertificates if self.api.address().is_none() => {}
                 Controller::RootCertificates => {
                     let run = root_certificates::run(client, self.api.ca_pem(), token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
+                }
+                Controller::LocalApiServices => {
+                    let run = local_api_services::run(client, token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
+                }
+                Controller::StorageVersionMigrator => {
+                    let run = storage_version_migrator::run(client, token);
                     self.controllers.spawn(watch_over(controller.name(), run));
                 }
                 Controller::Namespace => {
@@ -379,12 +388,15 @@ impl Server {
         }
     }
 
-    /// Announces the shutdown; after the delay stops controllers, sends GOAWAY, ends watches, lets
-    /// requests finish, and returns when nothing runs any more.
+    /// Announces the shutdown, and leaves the endpoints of the service `kubernetes`; after the
+    /// delay stops controllers, sends GOAWAY, ends watches, lets requests finish, and returns when
+    /// nothing runs any more.
     ///
     /// Cancel safe: dropping the future stops everything at once.
     pub async fn shutdown(mut self) {
+        self.membership.leave();
         self.api.announce_shutdown().await;
+        self.membership.left().await;
         self.stopping.cancel();
         let controllers = &mut self.controllers;
         let drained = async { while controllers.join_next().await.is_some() {} };
@@ -404,6 +416,10 @@ impl Server {
 async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), ServerError> {
     let limits = memory::Config {
         history_events_max: config.history_events_max,
+        history_age: match config.history_age {
+            Duration::ZERO => Duration::MAX,
+            age => age,
+        },
         data_bytes_max: config.storage_bytes_max,
         ..memory::Config::default()
     };
@@ -411,11 +427,11 @@ async fn engines(config: &ServerConfig) -> Result<(Engine, Vec<ApartEngine>), Se
         (None, None, None) => Engine::in_memory(config.first_revision(), limits),
         (None, None, Some(kv)) => Engine::Memory(kv.clone()),
         (Some(dir), None, None) => Engine::in_folder(dir, limits).await?,
-        (None, Some(etcd), None) => Engine::on_etcd(etcd).await?,
+        (None, Some(etcd), None) => Engine::on_etcd(etcd, config.history_age).await?,
         _ => return Err(ServerError::TwoStores),
     };
     let apart = match &config.etcd {
-        Some(etcd) => Engine::apart(etcd).await?,
+        Some(etcd) => Engine::apart(etcd, config.history_age).await?,
         None => Vec::new(),
     };
     Ok((store, apart))

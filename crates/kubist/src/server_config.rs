@@ -8,8 +8,8 @@ use crate::server_keys::ServerKeys;
 use kubist_admission::{PluginSelection, Unprivileged};
 use kubist_apiserver::audit::Audit;
 use kubist_apiserver::{
-    Anonymous, Authenticators, Authorization, Backends, DynamicAdmission, RequestObserver,
-    StaticToken, Webhooks,
+    AggregationConfig, Anonymous, Authenticators, Authorization, Backends, DynamicAdmission,
+    RequestObserver, StaticToken, Webhooks,
 };
 use kubist_kinds::BuiltIn;
 use kubist_registry::admission::AdmissionPlugin;
@@ -60,6 +60,9 @@ pub struct ServerConfig {
     /// Number of events that the store keeps: a watch from an earlier version gets 410 Gone, and
     /// its client lists again. Default: 100,000.
     pub history_events_max: usize,
+    /// How long events are kept: those that are older are discarded, and etcd is told to compact at
+    /// this interval. Zero: no event is discarded for its age. Default: 5 minutes, as upstream.
+    pub history_age: Duration,
     /// Maximum bytes of the stored data, as held in memory; writes beyond it get 507. `None`: no
     /// limit. Not for etcd, which has its own quota. Default: 2 GiB, as etcd's.
     pub storage_bytes_max: Option<usize>,
@@ -169,6 +172,12 @@ pub struct ServerConfig {
     pub connections_max: usize,
     /// How it connects to kubelets, Pods and Services. Default: as upstream without options.
     pub backends: Backends,
+    /// Whether CBOR is offered beside JSON and protobuf, as with upstream's gate
+    /// `CBORServingAndStorage`. Custom resources are stored as JSON with it and without, and read
+    /// in both. Default: no, as upstream.
+    pub cbor: bool,
+    /// How it reaches the servers of `APIService`s. Default: without a client certificate.
+    pub aggregation: AggregationConfig,
     /// How long the server keeps serving after shutdown began, while `/readyz` fails. Default:
     /// none.
     pub shutdown_delay: Duration,
@@ -191,6 +200,7 @@ impl Default for ServerConfig {
             observer: None,
             store: None,
             history_events_max: memory::Config::default().history_events_max,
+            history_age: memory::Config::default().history_age,
             storage_bytes_max: Some(2 << 30),
             object_cache_bytes_max: 512 << 20,
             advertise_address: None,
@@ -215,8 +225,10 @@ impl Default for ServerConfig {
             requests_max: kubist_apiserver::REQUESTS_MAX,
             mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
             priority_and_fairness: false,
+            cbor: false,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
             backends: Backends::default(),
+            aggregation: AggregationConfig::default(),
             shutdown_delay: Duration::ZERO,
             watch_drain: Duration::ZERO,
             goaway_chance: 0.0,
@@ -325,11 +337,16 @@ pub enum Controller {
     /// Makes the `ConfigMap` `kube-root-ca.crt` in every namespace, with the server's certificate
     /// authority. Where the server does not listen there is none, and the controller does nothing.
     RootCertificates,
+    /// Makes an `APIService` for each group version that the server itself serves.
+    LocalApiServices,
+    /// Stores the objects of a resource anew for each `StorageVersionMigration`, where those are
+    /// served.
+    StorageVersionMigrator,
 }
 
 impl Controller {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::GarbageCollector,
         Self::Namespace,
         Self::ClusterRoleAggregation,
@@ -337,15 +354,19 @@ impl Controller {
         Self::PolicyTypes,
         Self::ServiceAccount,
         Self::RootCertificates,
+        Self::LocalApiServices,
+        Self::StorageVersionMigrator,
     ];
 
-    /// Those that make no objects of their own: all but the last two.
-    pub const USUAL: [Self; 5] = [
+    /// Those that make no objects of their own: all but the three for
+    /// namespaces and `APIService`s.
+    pub const USUAL: [Self; 6] = [
         Self::GarbageCollector,
         Self::Namespace,
         Self::ClusterRoleAggregation,
         Self::ResourceQuota,
         Self::PolicyTypes,
+        Self::StorageVersionMigrator,
     ];
 
     /// The service account in `kube-system` that it acts as: that of upstream's controller.
@@ -358,6 +379,8 @@ impl Controller {
             Self::PolicyTypes => "validatingadmissionpolicy-status-controller",
             Self::ServiceAccount => "service-account-controller",
             Self::RootCertificates => "root-ca-cert-publisher",
+            Self::LocalApiServices => "local-apiservice-controller",
+            Self::StorageVersionMigrator => "storage-version-migrator-controller",
         }
     }
 
@@ -371,6 +394,8 @@ impl Controller {
             Self::PolicyTypes => "policy-types",
             Self::ServiceAccount => "serviceaccount",
             Self::RootCertificates => "root-ca-cert-publisher",
+            Self::LocalApiServices => "local-apiservices",
+            Self::StorageVersionMigrator => "storage-version-migrator",
         }
     }
 }

@@ -66,6 +66,7 @@ pub use storage::cacher;
 pub use stored::transformer;
 pub mod storage;
 
+pub use custom::version_rank::rank as version_rank;
 pub use finishing::{Finishing, Place};
 pub use registry::catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use registry::config::RegistryConfig;
@@ -90,17 +91,17 @@ pub use store::clock::{SystemClock, WallClock};
 pub use store::create::{
     remove_duplicate_owners, remove_patched_duplicate_owners, remove_system_fields,
 };
-pub use store::creation_guards::namespace_terminating;
 pub use store::delete::IGNORE_READ_ERROR;
 pub use store::deletion::check_preconditions;
 pub use store::hooks::{Begin, Begun, Hooks};
-pub use store::kept_metadata::keep_most;
+pub use store::kept_metadata::{changes_only_ownership, keep_most};
 pub use store::kinds::{ClusterObjects, Kinds, PlainKinds, RegistryParts};
 pub use store::random::{Random, uuid_v4};
 pub use store::reset_filter::reset_filter;
 pub use store::resource_store::{ResourceStore, UpdatePath};
 pub use store::stores::Stores;
 pub use store::updated_object::{Replacement, UpdatedObject};
+pub use store::write_guards::namespace_terminating;
 pub use stored::Stored;
 pub use stored::codec::{StorageEncoding, StoredCodec};
 pub use stored::key::{InvalidKey, KeyLayout, NoPlace};

@@ -64,7 +64,7 @@ pub trait Storage: StorageState {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> BoxFuture<'_, Result<Stored, StorageError>>;
 
     /// Returns an object as it would be read after it was written: for dry runs.
@@ -244,14 +244,14 @@ impl Listed {
 /// The maximum of undecodable objects that the list status names, as upstream.
 const UNREADABLE_NAMED_MAX: usize = 100;
 
-/// The options of [`Storage::create`].
+/// The options of a write, as of [`Storage::create`].
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
-pub struct CreateRequest {
+pub struct PutOptions {
     /// The lifetime of the object; unlimited if `None`.
     pub ttl: Option<Duration>,
-    /// Other keys, such as that of its namespace, that must not have changed when the object is
-    /// written.
+    /// Other keys, such as that of its namespace or of its definition, that must not have changed
+    /// when the object is written.
     pub guards: Vec<Guard>,
 }
 
@@ -314,10 +314,11 @@ pub trait Change: Send {
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "storage handles each")]
 pub enum Changed {
-    /// Replace the object by this one, with this lifetime.
-    Write(Box<dyn AnyObject>, Option<Duration>),
+    /// Replace the object by this one. Guards that have changed are as a concurrent write: the
+    /// change is attempted again.
+    Write(Box<dyn AnyObject>, PutOptions),
     /// Create this object.
-    Create(Box<dyn AnyObject>, CreateRequest),
+    Create(Box<dyn AnyObject>, PutOptions),
     /// Write nothing, and return the stored object.
     Keep,
     /// Remove the object, and return this one.

@@ -11,7 +11,6 @@ pub(crate) mod announcement;
 pub(crate) mod body_managers;
 pub(crate) mod clock;
 pub(crate) mod create;
-pub(crate) mod creation_guards;
 pub(crate) mod custom_version;
 pub(crate) mod delete;
 pub(crate) mod deletion;
@@ -32,6 +31,7 @@ pub(crate) mod track_fields;
 pub(crate) mod tracking;
 pub(crate) mod update;
 pub(crate) mod updated_object;
+pub(crate) mod write_guards;
 
 use crate::finishing::Finishing;
 use crate::storage::DryRunnable;
@@ -46,6 +46,7 @@ use crate::strategy::object_write::{ObjectChange, ObjectWrite};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use tokio::sync::watch;
 
 /// The validation of objects written through a group with its own rules. Replaces the strategy's
@@ -75,7 +76,7 @@ pub(crate) struct Store {
     /// Who owns the fields of objects.
     pub(crate) field_managers: Arc<FieldManagers>,
     /// The CustomResourceDefinition of the resource; `None` for built-in resources.
-    pub(crate) definition: Option<DefinedBy>,
+    pub(crate) definition: Option<Defined>,
     /// The served resources with these objects.
     pub(crate) served_as: Arc<[&'static ResourceFacts]>,
     /// Signals the end of watches when the definition changes; `None` for built-in resources.
@@ -87,6 +88,16 @@ pub(crate) struct Store {
 pub(crate) struct DefinedBy {
     pub(crate) name: Str,
     pub(crate) uid: Str,
+}
+
+/// The definition for which a store writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Defined {
+    pub(crate) by: DefinedBy,
+    /// The version in which the store writes objects.
+    pub(crate) stored: &'static str,
+    /// The last revision of the definition that was found to store that version.
+    pub(crate) judged: Arc<AtomicU64>,
 }
 
 impl Store {

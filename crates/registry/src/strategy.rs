@@ -54,12 +54,17 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
 
     /// Removes the fields of a request body that the kind's schema does not specify. Returns a
     /// message for each, if they are reported to the client. Runs once for a body, and once for
-    /// each patched object; must be idempotent.
+    /// each patched object; must be idempotent. `api_version` is what the body claims to be.
     ///
     /// # Errors
     /// The body cannot be completed.
-    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
-        let _ = (object, reports);
+    fn prune(
+        &self,
+        object: &mut dyn AnyObject,
+        api_version: &str,
+        reports: bool,
+    ) -> Result<Vec<String>, Status> {
+        let _ = (object, api_version, reports);
         Ok(Vec::new())
     }
 

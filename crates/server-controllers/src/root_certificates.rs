@@ -6,6 +6,7 @@
 //! own, and neither would ever stop.
 
 use crate::created::{self, ACTIVE};
+use crate::outdated::ignore_outdated;
 use kubist_api::core::v1::{ConfigMap, Namespace};
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_cache::{Lister, Selection};
@@ -82,11 +83,7 @@ impl Reconciler for RootCertificates {
         }
         let mut map = ConfigMap::clone(&found);
         fill(&mut map, &self.certificates);
-        match api.replace(&map).await {
-            // A newer state is on its way.
-            Err(error) if error.is_conflict() || error.is_not_found() => {}
-            written => drop(written?),
-        }
+        ignore_outdated(api.replace(&map).await)?;
         Ok(Action::done())
     }
 }

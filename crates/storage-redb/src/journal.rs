@@ -13,6 +13,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An open store.
 pub(crate) struct Opened {
@@ -29,6 +30,15 @@ pub(crate) struct RedbJournal {
     /// Holds the lock, which is released after the database is closed.
     reopen: Reopen,
     config: Config,
+    sized: TablesSize,
+}
+
+/// The size of the tables' file, and the round of the logs with which it was found: a look at it
+/// costs as much as a small write.
+#[derive(Default)]
+struct TablesSize {
+    round: AtomicU64,
+    bytes: AtomicU64,
 }
 
 impl Opened {
@@ -66,6 +76,7 @@ impl RedbJournal {
             path,
             reopen,
             config,
+            sized: TablesSize::default(),
         }
     }
 }
@@ -88,6 +99,7 @@ impl Journal for RedbJournal {
     fn reopen(&mut self) -> Result<Replayed, Fault> {
         // After an error redb refuses everything, and needs exclusive access to its file.
         self.opened = None;
+        self.sized = TablesSize::default();
         let fault = |error: StoreError| Fault::new(kind_of_opening(&error), error);
         let store: Store = (self.reopen)().map_err(fault)?;
         let replayed = store.replay(self.config.clone()).map_err(fault)?;
@@ -96,9 +108,19 @@ impl Journal for RedbJournal {
     }
 
     fn size_bytes(&self) -> Option<u64> {
-        let tables = std::fs::metadata(self.path.as_ref()?).ok()?.len();
+        let path = self.path.as_ref()?;
         let logs = self.opened.as_ref().and_then(|it| it.logs.as_ref());
-        Some(tables + logs.map_or(0, Logs::file_bytes))
+        let of_logs = logs.map_or(0, Logs::file_bytes);
+        let round = logs.and_then(Logs::settled).filter(|it| *it > 0);
+        if round.is_some_and(|it| it == self.sized.round.load(Ordering::Relaxed)) {
+            return Some(self.sized.bytes.load(Ordering::Relaxed) + of_logs);
+        }
+        let tables = std::fs::metadata(path).ok()?.len();
+        self.sized.bytes.store(tables, Ordering::Relaxed);
+        self.sized
+            .round
+            .store(round.unwrap_or(0), Ordering::Relaxed);
+        Some(tables + of_logs)
     }
 }
 

@@ -110,6 +110,13 @@ impl Logs {
         Ok(())
     }
 
+    /// The last round, if no earlier one is being written to the tables: as long as it is the same,
+    /// the tables do not change.
+    pub(crate) fn settled(&self) -> Option<u64> {
+        let folds = self.folding.as_ref().is_some_and(|it| !it.is_finished());
+        (!folds).then_some(self.round)
+    }
+
     /// Bytes of both files.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.both.iter().map(Log::file_bytes).sum()

@@ -31,8 +31,8 @@ pub enum ServerController {
     ResourceQuota,
     /// Combines the rules of `ClusterRole`s with an `aggregationRule`.
     ClusterRoleAggregation,
-    /// Deployments, `ReplicaSets`, and a scheduler and kubelet that only pretend: Pods become
-    /// ready, and nothing runs.
+    /// Those of Deployments, Jobs and the like, and a scheduler and kubelet that only pretend: Pods
+    /// become ready, and nothing runs.
     Workloads,
 }
 

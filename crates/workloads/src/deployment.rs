@@ -13,13 +13,14 @@ mod status;
 
 use self::rollout::Rollout;
 use crate::ownership::{claim_all, selector_of};
-use crate::replica_set;
+use crate::pod_state::is_finished;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_cache::{Encoded, Index, IndexHandle, Lister};
 use kubist_client::{Api, Client};
 use kubist_controller::{Action, Controller, Error, Reconciler, controller_reference};
+use kubist_events::EventRecorder;
 use kubist_informers::SharedInformerFactory;
 use std::sync::Arc;
 
@@ -27,12 +28,14 @@ use std::sync::Arc;
 pub fn controller(
     client: &Client,
     factory: &SharedInformerFactory<Client>,
+    recorder: EventRecorder,
 ) -> (Controller, DeploymentReconciler) {
     let deployments = factory.informer::<Deployment>();
     let replica_sets = factory.informer::<ReplicaSet>();
     let pods = factory.informer::<Encoded<Pod>>();
     let reconciler = DeploymentReconciler {
         client: client.clone(),
+        recorder,
         by_namespace: replica_sets.add_index(Index::namespace()),
         pods_by_owner: pods.add_index(Index::owner_uid()),
         lister: deployments.lister_unsynced(),
@@ -48,6 +51,7 @@ pub fn controller(
 #[derive(Debug)]
 pub struct DeploymentReconciler {
     client: Client,
+    recorder: EventRecorder,
     lister: Lister<Deployment>,
     replica_sets: Lister<ReplicaSet>,
     by_namespace: IndexHandle<ReplicaSet>,
@@ -72,6 +76,7 @@ impl Reconciler for DeploymentReconciler {
         let rollout = Rollout {
             deployments: Api::namespaced(self.client.clone(), key.namespace),
             replica_sets: api,
+            recorder: self.recorder.clone(),
             status: deployment.status.clone(),
             deployment,
             old: sets,
@@ -87,7 +92,7 @@ impl DeploymentReconciler {
         let mut pods = sets
             .iter()
             .flat_map(|set| self.pods.by_index(&self.pods_by_owner, &set.metadata.uid));
-        pods.any(|pod| !replica_set::is_finished(&pod))
+        pods.any(|pod| !is_finished(&pod))
     }
 }
 

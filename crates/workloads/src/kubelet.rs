@@ -1,28 +1,44 @@
-//! A simulated scheduler and kubelet: Pods are assigned to nodes, reported as running, and removed
-//! after their deletion. No container runs anywhere.
+//! A simulated scheduler and kubelet: Pods are assigned to nodes, reported as running, ended and
+//! removed after their deletion. No container runs anywhere.
 //!
-//! It serves every node, including nodes that Pods name by hand. It ignores resources, affinities
-//! and probes, and Pods never finish by themselves.
+//! It serves every node, including nodes that Pods name by hand. The scheduler looks at node
+//! selectors, required node affinity, taints and cordons; resources, preferences and probes are
+//! ignored. Containers of Jobs end after [`Options::job_run_time`], and those of Pods with the
+//! annotations `kubist.dev/run-for` (a duration) and `kubist.dev/exit-code` (a number, or
+//! `container=number` for some) as these say. All others run until they are deleted.
 
+mod lifetime;
 mod node;
 mod pod_status;
+mod scheduler;
+mod server;
 
+pub use server::{KubeletServer, ServeError};
+
+use self::lifetime::Next;
+use self::scheduler::Scheduler;
+use crate::pod_state::is_over;
 use crate::{done_unless_refused, unless_outdated};
-use kubist_api::core::v1::{Binding, Node, ObjectReference, Pod};
+use kubist_api::core::v1::{Node, Pod};
 use kubist_apimachinery::wire::ScalarField;
-use kubist_apimachinery::{DeleteOptions, Object as _, ObjectName, Resource as _};
-use kubist_cache::{Encoded, FieldLookup as _, Lister};
+use kubist_apimachinery::{DeleteOptions, Object as _, ObjectName};
+use kubist_cache::{Encoded, FieldLookup as _, Index, Lister};
 use kubist_client::{Api, ApiError, Client};
 use kubist_controller::{Action, Controller, Error, Reconciler};
 use kubist_informers::SharedInformerFactory;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Pods of this scheduler are assigned to nodes.
 const SCHEDULER: &str = "default-scheduler";
+
+/// The taint of a node that is not ready.
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
 
 /// The configuration of the simulation.
 #[derive(Clone, Debug)]
@@ -34,6 +50,12 @@ pub struct Options {
     pub start_delay: Duration,
     /// The time from the deletion of a Pod until it is removed. Default: none.
     pub stop_delay: Duration,
+    /// The time that the containers of a Job run. Default: one second.
+    pub job_run_time: Duration,
+    /// The address at which the kubelets of all nodes answer, usually a port of loopback; port 0
+    /// is a free port. Default: none, so that there are no logs, no exec, no attach and no
+    /// port-forward.
+    pub listen: Option<SocketAddr>,
 }
 
 impl Default for Options {
@@ -42,6 +64,8 @@ impl Default for Options {
             nodes: 3,
             start_delay: Duration::ZERO,
             stop_delay: Duration::ZERO,
+            job_run_time: Duration::from_secs(1),
+            listen: None,
         }
     }
 }
@@ -52,27 +76,72 @@ pub fn controller(
     factory: &SharedInformerFactory<Client>,
     options: &Options,
 ) -> (Controller, Kubelet) {
-    let pods = factory.informer::<Encoded<Pod>>();
+    let (pods, nodes) = (
+        factory.informer::<Encoded<Pod>>(),
+        factory.informer::<Node>(),
+    );
+    let paths = Paths::new();
+    let node = paths.node.clone();
+    let unassigned = pods.add_index(Index::new(
+        "unassigned",
+        move |pod: &Encoded<Pod>, found| {
+            if pod.field(&node).is_empty() {
+                found.push("");
+            }
+        },
+    ));
     let reconciler = Kubelet {
         client: client.clone(),
         pods: pods.lister_unsynced(),
-        paths: Paths::new(),
+        scheduler: Scheduler::new(nodes.lister_unsynced()),
+        paths,
         options: options.clone(),
-        placed: AtomicU32::new(0),
         started: AtomicU32::new(0),
         waiting: Mutex::default(),
     };
-    (Controller::new("kubelet", &pods), reconciler)
+    let lister = pods.lister_unsynced();
+    let controller = Controller::new("kubelet", &pods).watches(&nodes, move |_: &Node| {
+        let waiting = lister.by_index(&unassigned, "");
+        waiting.iter().map(|it| it.object_name()).collect()
+    });
+    (controller, reconciler)
 }
 
-/// Creates the Node objects, if they do not exist, and reports them as ready.
+/// Registers the nodes, and answers for their kubelets until the token is cancelled, if
+/// [`Options::listen`] says where.
+///
+/// # Errors
+/// The server rejects the nodes, or the address cannot be used.
+pub async fn serve_nodes(
+    client: Client,
+    factory: SharedInformerFactory<Client>,
+    options: Options,
+    token: CancellationToken,
+) -> Result<(), Error> {
+    let Some(address) = options.listen else {
+        return register_nodes(client, options.nodes, None).await;
+    };
+    let pods = factory.informer::<Encoded<Pod>>().lister_unsynced();
+    let server = KubeletServer::bind(address, client.clone(), pods).await;
+    let server = server.map_err(Error::terminal)?;
+    register_nodes(client, options.nodes, Some(server.address())).await?;
+    server.serve(token).await;
+    Ok(())
+}
+
+/// Creates the Node objects, if they do not exist, and reports them as ready, with the address of
+/// their kubelets.
 ///
 /// # Errors
 /// The server rejects them.
-pub async fn register_nodes(client: Client, count: u32) -> Result<(), Error> {
+pub async fn register_nodes(
+    client: Client,
+    count: u32,
+    kubelet: Option<SocketAddr>,
+) -> Result<(), Error> {
     let nodes: Api<Node> = Api::all(client);
     for number in 1..=count.max(1) {
-        let node = node::node(number, nodes.client().ambient().time());
+        let node = node::node(number, kubelet, nodes.client().ambient().time());
         let created = match nodes.create(&node).await {
             Err(error) if error.is_already_exists() => nodes.get(node.name()).await?,
             created => created?,
@@ -81,7 +150,15 @@ pub async fn register_nodes(client: Client, count: u32) -> Result<(), Error> {
             status: node.status,
             ..created
         };
-        unless_outdated(nodes.replace_status(&ready).await)?;
+        let Some(mut node) = unless_outdated(nodes.replace_status(&ready).await)? else {
+            continue;
+        };
+        // Nodes begin with this taint, which upstream's node controller removes.
+        let taints = node.spec.taints.len();
+        node.spec.taints.retain(|it| it.key != NOT_READY);
+        if node.spec.taints.len() < taints {
+            unless_outdated(nodes.replace(&node).await)?;
+        }
     }
     Ok(())
 }
@@ -91,10 +168,9 @@ pub async fn register_nodes(client: Client, count: u32) -> Result<(), Error> {
 pub struct Kubelet {
     client: Client,
     pods: Lister<Encoded<Pod>>,
+    scheduler: Scheduler,
     paths: Paths,
     options: Options,
-    /// The number of Pods assigned to nodes.
-    placed: AtomicU32,
     /// The number of Pods with an address.
     started: AtomicU32,
     /// The Pods that wait for their next step, with uid and start time. An entry is removed with
@@ -107,6 +183,10 @@ pub struct Kubelet {
 enum Step {
     Place,
     Start,
+    /// The containers end, after the time and the number of restarts.
+    End(Duration, i32),
+    /// Those that are to run again do.
+    Restart(Duration, i32),
     Remove,
     Nothing,
 }
@@ -117,21 +197,47 @@ impl Reconciler for Kubelet {
             self.waiting.lock().remove(&key);
             return Ok(Action::done());
         };
-        let step = self.paths.next_step(&pod);
+        let step = match self.paths.next_step(&pod) {
+            Some(step) => step,
+            None => self.step_of_running(&*pod.decode()?),
+        };
         if let Some(left) = self.wait(&key, pod.uid(), step) {
             return Ok(Action::requeue_after(left));
         }
         let pods = Api::namespaced(self.client.clone(), key.namespace.clone());
+        let now = self.client.ambient().time();
         match step {
-            Step::Place => done_unless_refused(self.place(&pods, &pod).await),
+            Step::Place => done_unless_refused(self.scheduler.place(&pods, &*pod.decode()?).await),
             Step::Start => done_unless_refused(self.start(&pods, &*pod.decode()?).await),
-            Step::Remove => {
-                let options = DeleteOptions::now().with_uid(pod.uid());
-                done_unless_refused(pods.delete_with(pod.name(), &options).await)
+            Step::End(..) => {
+                let mut pod = Pod::clone(&*pod.decode()?);
+                pod.status = lifetime::ended(&pod, now);
+                done_unless_refused(pods.replace_status(&pod).await)
             }
+            Step::Restart(..) => {
+                let mut pod = Pod::clone(&*pod.decode()?);
+                pod.status = lifetime::restarted(&pod, now);
+                done_unless_refused(pods.replace_status(&pod).await)
+            }
+            Step::Remove => done_unless_refused(remove(&pods, &*pod.decode()?).await),
             Step::Nothing => Ok(Action::done()),
         }
     }
+}
+
+/// Removes a Pod. If others keep it by finalizers, they see that it has ended.
+async fn remove(pods: &Api<Pod>, pod: &Pod) -> Result<(), ApiError> {
+    let is_kept = !pod.metadata.finalizers.is_empty();
+    if is_kept && !is_over(pod) && !pod.spec.node_name.is_empty() {
+        let mut stopped = pod.clone();
+        stopped.status = lifetime::stopped(pod, pods.client().ambient().time());
+        return pods.replace_status(&stopped).await.map(drop);
+    }
+    if is_kept && pod.metadata.deletion_grace_period_seconds == Some(0) {
+        return Ok(());
+    }
+    let options = DeleteOptions::now().with_uid(pod.uid());
+    pods.delete_with(pod.name(), &options).await.map(drop)
 }
 
 impl Kubelet {
@@ -140,6 +246,7 @@ impl Kubelet {
         let delay = match step {
             Step::Start => self.options.start_delay,
             Step::Remove => self.options.stop_delay,
+            Step::End(delay, _) | Step::Restart(delay, _) => delay,
             Step::Place | Step::Nothing => Duration::ZERO,
         };
         let mut waiting = self.waiting.lock();
@@ -157,24 +264,13 @@ impl Kubelet {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Assigns the Pod to a node, in turn.
-    async fn place(&self, pods: &Api<Pod>, pod: &Encoded<Pod>) -> Result<(), ApiError> {
-        let turn = self.placed.fetch_add(1, Ordering::Relaxed);
-        let mut binding = Binding {
-            target: ObjectReference {
-                api_version: Node::API_VERSION.into(),
-                kind: Node::KIND.into(),
-                name: node::name(turn % self.options.nodes.max(1) + 1).into(),
-                ..ObjectReference::default()
-            },
-            ..Binding::default()
-        };
-        binding.metadata.name = pod.name().into();
-        binding.metadata.namespace = pod.namespace().into();
-        binding.metadata.uid = pod.uid().into();
-        pods.subresource::<Binding>("binding")
-            .submit(pod.name(), &binding)
-            .await
+    /// Returns the next step of a Pod that runs and will end.
+    fn step_of_running(&self, pod: &Pod) -> Step {
+        match lifetime::next(pod, self.options.job_run_time) {
+            (Next::End(delay), restarts) => Step::End(delay, restarts),
+            (Next::Restart(delay), restarts) => Step::Restart(delay, restarts),
+            (Next::Nothing, _) => Step::Nothing,
+        }
     }
 
     /// Reports the Pod as running.
@@ -206,18 +302,26 @@ impl Paths {
         }
     }
 
-    fn next_step(&self, pod: &Encoded<Pod>) -> Step {
+    /// Returns the next step; none if the Pod must be decoded to tell.
+    fn next_step(&self, pod: &Encoded<Pod>) -> Option<Step> {
         if pod.is_terminating() {
-            return Step::Remove;
+            return Some(Step::Remove);
         }
         let ours = matches!(&*pod.field(&self.scheduler), "" | SCHEDULER);
         match (&*pod.field(&self.node), &*pod.field(&self.phase)) {
-            ("", "" | "Pending") if ours => Step::Place,
-            ("", _) => Step::Nothing,
-            (_, "" | "Pending") => Step::Start,
-            _ => Step::Nothing,
+            ("", "" | "Pending") if ours => Some(Step::Place),
+            ("", _) => Some(Step::Nothing),
+            (_, "" | "Pending") => Some(Step::Start),
+            (_, "Running") if may_end(pod) => None,
+            _ => Some(Step::Nothing),
         }
     }
+}
+
+/// Reports whether a Pod that runs ends by itself.
+fn may_end(pod: &Encoded<Pod>) -> bool {
+    let owner = pod.owners().controller();
+    owner.is_some_and(|it| it.kind == "Job") || pod.annotations().get(lifetime::RUN_FOR).is_some()
 }
 
 #[cfg(test)]
@@ -232,15 +336,18 @@ mod tests {
         let mut pod = Pod::default();
         pod.status.phase = "Pending".into();
         pod.spec.scheduler_name = SCHEDULER.into();
-        assert_eq!(step(&pod), Step::Place);
+        assert_eq!(step(&pod), Some(Step::Place));
         pod.spec.scheduler_name = "another".into();
-        assert_eq!(step(&pod), Step::Nothing);
+        assert_eq!(step(&pod), Some(Step::Nothing));
         pod.spec.node_name = "node-1".into();
-        assert_eq!(step(&pod), Step::Start);
+        assert_eq!(step(&pod), Some(Step::Start));
         let now = Time::from_unix(1_700_000_000);
         pod.status = pod_status::running(&pod, "10.244.0.1", now);
-        assert_eq!(step(&pod), Step::Nothing);
+        assert_eq!(step(&pod), Some(Step::Nothing));
+        let annotations = &mut pod.metadata.annotations;
+        annotations.insert(lifetime::RUN_FOR.into(), "1s".into());
+        assert_eq!(step(&pod), None, "it ends");
         pod.metadata.deletion_timestamp = Some(now);
-        assert_eq!(step(&pod), Step::Remove);
+        assert_eq!(step(&pod), Some(Step::Remove));
     }
 }

@@ -236,7 +236,12 @@ impl Normaliser {
         let is_about_versions = words.iter().any(|it| text.contains(it));
         scan::with_numbers(text, |number| {
             let is_known = self.versions.has(number);
-            let is_said = request.target.contains(number) || request.body.contains(number);
+            // As a whole: the versions in a request differ between the servers.
+            let has_it = |text: &str| {
+                let mut numbers = text.split(|it: char| !it.is_ascii_digit());
+                numbers.any(|it| it == number)
+            };
+            let is_said = has_it(&request.target) || has_it(&request.body);
             is_known || (is_about_versions && !is_said)
         })
     }

@@ -1,4 +1,5 @@
-// Builds the admission webhooks of KEDA, for `cargo xtask interop --long`:
+// Builds the admission webhooks of KEDA, and the test programs of suites.go, for `cargo xtask interop
+// --long`:
 //
 //	go build -o PATH github.com/kedacore/keda/v2/cmd/webhooks
 module github.com/kubist-rs/kubist/tests/interop/keda
@@ -6,6 +7,8 @@ module github.com/kubist-rs/kubist/tests/interop/keda
 go 1.26.0
 
 tool github.com/kedacore/keda/v2/cmd/webhooks
+
+require github.com/kedacore/keda/v2 v2.21.0
 
 require (
 	github.com/Masterminds/semver/v3 v3.5.0 // indirect
@@ -43,7 +46,6 @@ require (
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/kedacore/keda/v2 v2.21.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect

@@ -13,7 +13,7 @@ mod document;
 mod fanout;
 mod figure;
 mod informer;
-mod machine;
+pub(crate) mod machine;
 mod peers;
 mod queue;
 mod replayed;
@@ -21,7 +21,7 @@ mod report;
 mod rounds;
 mod samples;
 mod server;
-mod table;
+pub(crate) mod table;
 mod verdict;
 mod workloads;
 

@@ -7,7 +7,7 @@ mod applied;
 mod both_ways;
 mod cases;
 mod cel;
-mod cluster;
+pub(crate) mod cluster;
 mod codegen;
 mod conformance;
 mod controller_runtime;
@@ -15,6 +15,7 @@ mod controllers;
 mod definitions;
 mod differential;
 mod e2e;
+mod e2e_apps;
 mod e2e_webhooks;
 mod envtest;
 mod etcd;
@@ -23,6 +24,7 @@ mod go_informer;
 mod go_tests;
 mod guide;
 mod helm;
+mod image;
 mod kube_rs;
 mod kubebuilder;
 mod kubectl;
@@ -30,6 +32,7 @@ mod kubelets;
 mod manifests;
 mod merge;
 mod new_project;
+mod operators;
 mod process_node;
 mod rbac;
 mod report;
@@ -78,8 +81,8 @@ pub(crate) struct Options {
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
     /// `merge`, `cel`, `rbac`, `schemas`, `validation`, `etcd`, `followers`, `kube-rs`, `guide`,
     /// `new`, and with `--long` `reset-fields`, `controller-runtime`, `controllers`, `e2e`,
-    /// `e2e-webhooks`, `envtest`, `helm`, `apply`, `sample-controller`, `store`, `kubebuilder`,
-    /// `definitions`, `codegen`, `new-roles`, `webhook-servers`)
+    /// `e2e-apps`, `e2e-webhooks`, `envtest`, `helm`, `image`, `apply`, `sample-controller`,
+    /// `store`, `kubebuilder`, `definitions`, `codegen`, `new-roles`, `webhook-servers`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// With `--long`: also run the programs of other projects on a kube-apiserver, and write the
@@ -241,6 +244,12 @@ fn outside(
     scratch: &Path,
     report: &mut Report,
 ) -> Outcome {
+    if options.wants(image::PART) {
+        report.part(image::PART, |report| {
+            image::run(scratch, report);
+            Ok(())
+        })?;
+    }
     let parts: Vec<&str> = conformance::parts()
         .filter(|it| options.wants(it))
         .collect();

@@ -1,5 +1,6 @@
-//! Builds programs and runs them against each other: benchmarks, interoperability tests, attacks
-//! and differential tests. `cargo xtask bench`, `interop`, `attack` and `fidelity` start it.
+//! Builds programs and runs them against each other: benchmarks, interoperability tests, attacks,
+//! differential tests and a soak. `cargo xtask bench`, `interop`, `attack`, `fidelity` and `soak`
+//! start it.
 
 #![expect(
     clippy::print_stdout,
@@ -12,6 +13,7 @@ mod bench;
 mod fidelity;
 mod interop;
 mod running;
+mod soak;
 mod test_program;
 mod upstream;
 
@@ -38,6 +40,8 @@ enum Command {
     Attack(attack::Options),
     /// Send the same random requests to a kube-apiserver and to Kubist's server
     Fidelity(fidelity::Options),
+    /// Run a large simulated cluster for an hour while servers are killed, or compare its CPU
+    Soak(soak::Options),
     /// The part `e2e-webhooks` within a network namespace of its own, which that part starts
     #[command(hide = true)]
     E2eWebhooksWithin(interop::Within),
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
             interop::run_within(&options).map(|()| ExitCode::SUCCESS)
         }
         Command::Fidelity(options) => fidelity::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Soak(options) => soak::run(&options).map(|()| ExitCode::SUCCESS),
     };
     match result {
         Ok(code) => code,

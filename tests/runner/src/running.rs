@@ -39,6 +39,11 @@ impl Running {
         })
     }
 
+    /// Returns its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until it listens on a port of loopback.
     pub(crate) fn await_port(&mut self, port: u16) -> Outcome {
         let start = Instant::now();

@@ -1,6 +1,7 @@
 //! A kube-apiserver with an etcd of its own, or with `kubist etcd` in its place, for comparison.
 //!
-//! Both listen on loopback and store nothing durably. `curl` and `openssl` must be installed.
+//! Both listen on loopback and, unless asked to, store nothing durably. `curl` and `openssl`
+//! must be installed.
 
 use crate::running::{Running, free_port, repeat};
 use kubist_test_support::process::{self, Outcome};
@@ -10,6 +11,10 @@ use std::time::Duration;
 
 /// The name of the administrator, as on Kubist's server.
 const ADMIN: &str = "kubernetes-admin";
+/// The name in the certificate of the aggregator.
+const PROXY: &str = "front-proxy-client";
+/// The size limit of the store's file: above the default of 2 GB, for many objects.
+const QUOTA_BYTES: &str = "8000000000";
 /// The time limit for the server to become ready.
 const READY_LIMIT: Duration = Duration::from_secs(60);
 
@@ -41,6 +46,15 @@ pub(crate) enum Store<'a> {
     Kubist(&'a Path),
 }
 
+/// What survives a failure of the machine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// Everything that was acknowledged: each write is synced to the disk.
+    Synced,
+    /// What the system has written by then.
+    Unsynced,
+}
+
 /// A running kube-apiserver. Dropping it kills both programs.
 pub(crate) struct Upstream {
     apiserver: Running,
@@ -61,7 +75,18 @@ impl Upstream {
         token: &str,
         arguments: &[&str],
     ) -> Outcome<Self> {
-        let (etcd, etcd_url) = start_store(programs.store, folder)?;
+        Self::start_keeping(programs, Keeping::Unsynced, folder, token, arguments)
+    }
+
+    /// The same with a store that keeps this.
+    pub(crate) fn start_keeping(
+        programs: Programs<'_>,
+        keeping: Keeping,
+        folder: &Path,
+        token: &str,
+        arguments: &[&str],
+    ) -> Outcome<Self> {
+        let (etcd, etcd_url) = start_store(programs.store, keeping, folder)?;
         let port = free_port()?;
         let key = service_account_key(folder)?;
         let tokens = folder.join("tokens");
@@ -70,6 +95,11 @@ impl Upstream {
             format!("{token},{ADMIN},{ADMIN},\"system:masters\"\n"),
         )?;
         let certificates = folder.join("certificates");
+        let (proxy, proxy_key) = (
+            folder.join("front-proxy.crt"),
+            folder.join("front-proxy.key"),
+        );
+        self_signed((&proxy, &proxy_key), &format!("/CN={PROXY}"), &[])?;
         let mut command = Command::new(programs.kube_apiserver);
         command
             .args(["--bind-address", "127.0.0.1"])
@@ -90,6 +120,17 @@ impl Upstream {
             .arg(&key)
             .arg("--service-account-signing-key-file")
             .arg(&key)
+            // Aggregated servers believe it, as in a cluster of kubeadm.
+            .arg("--proxy-client-cert-file")
+            .arg(&proxy)
+            .arg("--proxy-client-key-file")
+            .arg(&proxy_key)
+            .arg("--requestheader-client-ca-file")
+            .arg(&proxy)
+            .args(["--requestheader-allowed-names", PROXY])
+            .args(["--requestheader-username-headers", "X-Remote-User"])
+            .args(["--requestheader-group-headers", "X-Remote-Group"])
+            .args(["--requestheader-extra-headers-prefix", "X-Remote-Extra-"])
             .args(arguments);
         if let Some(address) = programs.advertise_address {
             command.args(["--advertise-address", address]);
@@ -106,6 +147,16 @@ impl Upstream {
             url,
             authority: certificates.join("apiserver.crt"),
         })
+    }
+
+    /// Returns the process ids of the server and of the store.
+    pub(crate) fn ids(&self) -> [u32; 2] {
+        [self.apiserver.id(), self.etcd.id()]
+    }
+
+    /// Returns the path of the certificates that verify its own.
+    pub(crate) fn authority(&self) -> &Path {
+        &self.authority
     }
 
     /// Writes the administrator's kubeconfig.
@@ -132,7 +183,12 @@ impl Drop for Upstream {
     }
 }
 
-fn start_store(store: Store<'_>, folder: &Path) -> Outcome<(Running, String)> {
+/// Starts a store in an existing folder, and returns its URL.
+pub(crate) fn start_store(
+    store: Store<'_>,
+    keeping: Keeping,
+    folder: &Path,
+) -> Outcome<(Running, String)> {
     let (client, peer) = (free_port()?, free_port()?);
     let url = |port: u16| format!("http://127.0.0.1:{port}");
     let mut command = match store {
@@ -152,8 +208,10 @@ fn start_store(store: Store<'_>, folder: &Path) -> Outcome<(Running, String)> {
         .args(["--listen-peer-urls", &url(peer)])
         .args(["--initial-advertise-peer-urls", &url(peer)])
         .args(["--initial-cluster", &format!("upstream={}", url(peer))])
-        // Nothing is kept after the run.
-        .arg("--unsafe-no-fsync");
+        .args(["--quota-backend-bytes", QUOTA_BYTES]);
+    if keeping == Keeping::Unsynced {
+        command.arg("--unsafe-no-fsync");
+    }
     let mut running = Running::start(command, &folder.join("etcd.log"))?;
     running.await_port(client)?;
     Ok((running, url(client)))

@@ -24,6 +24,7 @@ fn the_default_plugins_are_in_upstreams_order() {
         "RuntimeClass",
         "CertificateApproval",
         "CertificateSigning",
+        "ClusterTrustBundleAttest",
         "CertificateSubjectRestriction",
         "DefaultIngressClass",
         "PodTopologyLabels",

@@ -58,18 +58,18 @@ fn documents_equal_those_of_a_real_server() {
 fn the_aggregated_form_is_tagged_and_not_sent_twice() {
     let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let chosen = negotiate(Some(accept), &Offer::DISCOVERY).expect("it is served");
-    let first = groups(&served(), &chosen, None).expect("it is made");
+    let first = groups(&served(), &chosen, None, |_, _| {}).expect("it is made");
     assert_eq!(first.code, 200);
     assert_eq!(first.content_type, accept);
     let tag = first.headers[ETAG].to_str().expect("it is text").to_owned();
     assert_eq!(
-        groups(&served(), &chosen, Some(&tag))
+        groups(&served(), &chosen, Some(&tag), |_, _| {})
             .expect("it is made")
             .code,
         304
     );
     assert_eq!(
-        groups(&served(), &chosen, Some("\"x\""))
+        groups(&served(), &chosen, Some("\"x\""), |_, _| {})
             .expect("it is made")
             .code,
         200

@@ -5,7 +5,9 @@ use crate::filters::seat_reservation::SeatReservation;
 use crate::handlers::context::ServerContext;
 use crate::handlers::target::Target;
 use crate::metrics::RequestLabels;
+use crate::negotiation::cbor_body::Expected;
 use crate::negotiation::decode::{self, Decoding};
+use crate::negotiation::given_lists::GivenLists;
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::request_body::RequestBody;
 use crate::request::{Request, validation_of};
@@ -18,7 +20,7 @@ use kubist_apimachinery::{
     AnyObject, GroupResource, ManagedFieldsEntry, PostOptions, Status, StatusReason, WriteVerb,
 };
 use kubist_codec::negotiate::{Offer, body_format};
-use kubist_codec::{Format, yaml};
+use kubist_codec::{Format, cbor};
 use kubist_registry::{RequestContext, RestStorage};
 use memchr::memmem;
 use serde_json::Value;
@@ -39,6 +41,15 @@ pub(crate) struct Call<'a> {
     pub(crate) reservation: &'a SeatReservation<'a>,
     /// Records it, if it is recorded.
     pub(crate) audit: Option<&'a AuditedCall>,
+}
+
+/// A decoded body.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) object: Box<dyn AnyObject>,
+    pub(crate) options: PostOptions,
+    /// For its errors.
+    pub(crate) lists: GivenLists,
 }
 
 impl Call<'_> {
@@ -96,20 +107,36 @@ impl Call<'_> {
         &self,
         formats: &[Format],
         body: &mut RequestBody,
+        expected: Expected,
     ) -> Result<(Format, Bytes), Status> {
         let format = body_format(self.request.content_type(), formats);
-        let format = format.map_err(|refusal| {
+        let format = format.map_err(|mut refusal| {
+            if self.request.cbor.is_offered() {
+                refusal.accepted.push_str(", ");
+                refusal.accepted.push_str(cbor::MEDIA_TYPE);
+            }
             let message = refusal.message();
             Status::failure(415, StatusReason::UnsupportedMediaType, message)
         })?;
-        Ok((format, self.bytes(body).await?))
+        Ok((format, self.bytes(body, expected).await?))
     }
 
     /// Reads a body; afterwards the request has its seat in flight.
-    pub(crate) async fn bytes(&self, body: &mut RequestBody) -> Result<Bytes, Status> {
+    pub(crate) async fn bytes(
+        &self,
+        body: &mut RequestBody,
+        expected: Expected,
+    ) -> Result<Bytes, Status> {
         let max = self.server.body_bytes_max;
         let bytes = self.reservation.body(body, max).await?;
         self.server.metrics.body(self.labels, bytes.len());
+        let bytes = if self.request.cbor.is_body() {
+            // This is work, too.
+            self.cx.begin_work(bytes.len()).await;
+            expected.read(bytes, max)?
+        } else {
+            bytes
+        };
         if let Some(audit) = self.audit {
             let format = self.request.content_type().and_then(Format::of_media_type);
             audit
@@ -121,36 +148,47 @@ impl Call<'_> {
     }
 
     /// Reads and decodes a body that is an object of `kind`, with the options of `verb`. A custom
-    /// object is completed as its resource says. Warnings
-    /// go to the client, whether or not the request succeeds.
+    /// object is completed as its resource says. Warnings go to the client, whether or not the
+    /// request succeeds.
     pub(crate) async fn object(
         &self,
         body: &mut RequestBody,
         formats: &[Format],
         (kind, rest): (&'static Kind, Option<&dyn RestStorage>),
         verb: WriteVerb,
-    ) -> Result<(Box<dyn AnyObject>, PostOptions), Status> {
-        let (format, bytes) = self.body(formats, body).await?;
+    ) -> Result<Received, Status> {
+        let (format, bytes) = self.body(formats, body, Expected::Object(kind)).await?;
         let options = PostOptions::from_query(verb, self.request.query.pairs());
         let options = options.map_err(|error| error.to_status())?;
-        let prunes = |object: &mut dyn AnyObject, reports| match rest {
-            Some(rest) => rest.prune(object, reports),
+        let prunes = |object: &mut dyn AnyObject, api_version: &str, reports| match rest {
+            Some(rest) => rest.prune(object, api_version, reports),
             None => Ok(Vec::new()),
         };
         let decoding = Decoding {
             format,
+            cbor: self.request.cbor.is_body(),
             kind,
             validation: validation_of(&options),
             prune: kind.is_custom().then_some(&prunes),
         };
-        let mut decoded = decode::object(&bytes, decoding)?;
+        let decoded = decode::object(&bytes, decoding);
+        let mut decoded = decoded.map_err(|refusal| {
+            for warning in refusal.warnings {
+                self.cx.warn(warning);
+            }
+            refusal.status
+        })?;
         if resets_managers(&*decoded.value, &bytes, format) {
             mark_reset(&mut *decoded.value);
         }
         for warning in decoded.warnings {
             self.cx.warn(warning);
         }
-        Ok((decoded.value, options))
+        Ok(Received {
+            object: decoded.value,
+            options,
+            lists: GivenLists::of(format, &bytes),
+        })
     }
 
     /// Looks up an object of the core group.
@@ -175,12 +213,7 @@ fn resets_managers(object: &dyn AnyObject, body: &[u8], format: Format) -> bool 
     if !object.meta().managed_fields.is_empty() || memmem::find(body, b"managedFields").is_none() {
         return false;
     }
-    let tree = match format {
-        Format::Json => serde_json::from_slice(body).ok(),
-        Format::Yaml => yaml::parse(body).ok().map(|it| it.value),
-        Format::Protobuf => None,
-    };
-    tree.is_some_and(|tree| has_no_managers(&tree))
+    decode::tree(format, body).is_some_and(|tree| has_no_managers(&tree))
 }
 
 /// Reports whether an object has an empty list of managed fields.

@@ -8,7 +8,7 @@ mod kubelet;
 mod log_options;
 mod logs;
 mod options;
-mod passing;
+pub(super) mod passing;
 mod proxied;
 mod service;
 mod streams;

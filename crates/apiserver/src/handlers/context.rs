@@ -1,5 +1,6 @@
 //! `ServerContext`: what the handlers of a server share.
 
+use crate::aggregation::Aggregation;
 use crate::authentication::anonymous::Anonymous;
 use crate::authentication::authenticator::Authenticator;
 use crate::authorization::authorizer::Authorization;
@@ -27,6 +28,8 @@ pub(crate) struct ServerContext {
     pub(crate) chance: Arc<Chance>,
     /// Connections to kubelets, Pods and Services.
     pub(crate) proxies: Proxies,
+    /// Group versions of other servers.
+    pub(crate) aggregation: Aggregation,
 }
 
 impl ServerContext {

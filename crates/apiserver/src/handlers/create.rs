@@ -1,6 +1,6 @@
 //! POST of objects: creates them, or acts on an existing object (bindings, evictions).
 
-use crate::handlers::call::Call;
+use crate::handlers::call::{Call, Received};
 use crate::handlers::target::Target;
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::request_body::RequestBody;
@@ -8,7 +8,7 @@ use crate::request::route::ResourcePath;
 use crate::response::ApiResponse;
 use crate::response::errors::not_found;
 use http::StatusCode;
-use kubist_apimachinery::{AnyObject, PostOptions, Status, Str, WriteVerb};
+use kubist_apimachinery::{Status, Str, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Created, remove_duplicate_owners};
 
@@ -33,7 +33,7 @@ pub(super) async fn handle_binding(
         name: String::new(),
     };
     let mut posted = read(call, &target, body).await?;
-    let meta = posted.object.meta_mut();
+    let meta = posted.received.object.meta_mut();
     target.name = meta.name.to_string();
     // As upstream, only the subresource of a Pod checks the uid of that Pod.
     meta.uid = Str::default();
@@ -43,14 +43,13 @@ pub(super) async fn handle_binding(
 /// A decoded request to create an object.
 struct Posted {
     encoder: ResponseEncoder,
-    object: Box<dyn AnyObject>,
-    options: PostOptions,
+    received: Received,
 }
 
 async fn read(call: Call<'_>, target: &Target, body: &mut RequestBody) -> Result<Posted, Status> {
     let encoder = call.encoder(target, &Offer::BUILT_IN)?;
     let (formats, kind) = (target.formats(), target.rest.body_kind());
-    let (mut object, options) = call
+    let mut received = call
         .object(
             body,
             formats,
@@ -58,22 +57,23 @@ async fn read(call: Call<'_>, target: &Target, body: &mut RequestBody) -> Result
             WriteVerb::Create,
         )
         .await?;
-    target.set_namespace(&mut *object)?;
-    remove_duplicate_owners(call.cx, &mut *object);
-    Ok(Posted {
-        encoder,
-        object,
-        options,
-    })
+    target.set_namespace(&mut *received.object)?;
+    remove_duplicate_owners(call.cx, &mut *received.object);
+    Ok(Posted { encoder, received })
 }
 
 async fn create(call: Call<'_>, target: &Target, posted: Posted) -> Result<ApiResponse, Status> {
     let (namespace, name) = (&target.namespace, &target.name);
     let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
+    let Received {
+        object,
+        options,
+        lists,
+    } = posted.received;
     let created = creater
-        .create(call.cx, namespace, name, posted.object, &posted.options)
-        .await?;
-    match created {
+        .create(call.cx, namespace, name, object, &options)
+        .await;
+    match created.map_err(|status| lists.shown_in(status))? {
         Created::Object(stored) => posted.encoder.object(StatusCode::CREATED, &stored),
         Created::Status(mut status) => {
             status.code = 201;

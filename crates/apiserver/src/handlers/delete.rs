@@ -3,7 +3,8 @@
 use crate::authorization::authorizer::UNSAFE_DELETE;
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
-use crate::negotiation::decode::go_text::decode_text;
+use crate::negotiation::cbor_body::Expected;
+use crate::negotiation::decode::go_text::{cbor_text, decode_text};
 use crate::negotiation::decode::kind_check::not_registered;
 use crate::negotiation::decode::type_meta::json_type_meta;
 use crate::negotiation::decode::yaml_document;
@@ -78,17 +79,17 @@ pub(super) async fn options(
     call: Call<'_>,
     body: &mut RequestBody,
 ) -> Result<DeleteOptions, Status> {
-    let (format, bytes) = call.body(Format::ALL, body).await?;
+    let (format, bytes) = call.body(Format::ALL, body, Expected::Options).await?;
     let options = if bytes.is_empty() {
         DeleteOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())?
     } else {
-        decode(&bytes, format)?
+        decode(&bytes, format, call.request.cbor.is_body())?
     };
     options.checked().map_err(|error| error.to_status())?;
     Ok(options)
 }
 
-fn decode(bytes: &[u8], format: Format) -> Result<DeleteOptions, Status> {
+fn decode(bytes: &[u8], format: Format, is_cbor: bool) -> Result<DeleteOptions, Status> {
     let mut cx = DecodeContext::new();
     let mut json = Cow::Borrowed(bytes);
     let decoded = match format {
@@ -116,7 +117,13 @@ fn decode(bytes: &[u8], format: Format) -> Result<DeleteOptions, Status> {
             DeleteOptions::from_protobuf(envelope.raw, &mut cx)
         }
     };
-    decoded.map_err(|error| Status::bad_request(decode_text(&error, &json, DeleteOptions::SCHEMA)))
+    decoded.map_err(|error| {
+        Status::bad_request(if is_cbor {
+            cbor_text(&error, &json, (DeleteOptions::SCHEMA, "v1"))
+        } else {
+            decode_text(&error, &json, DeleteOptions::SCHEMA)
+        })
+    })
 }
 
 /// Any well-formed `apiVersion` is accepted: older clients send that of the object.
@@ -154,7 +161,7 @@ mod tests {
             r#"{"apiVersion":"apps/v1","kind":""}"#,
         ] {
             for format in [Format::Json, Format::Yaml] {
-                let decoded = decode(body.as_bytes(), format);
+                let decoded = decode(body.as_bytes(), format, false);
                 assert_eq!(decoded, Ok(DeleteOptions::default()), "{body}");
             }
         }
@@ -168,7 +175,7 @@ mod tests {
                 not_registered("meta.k8s.io/v1", "Other", SCHEME),
             ),
         ] {
-            let status = decode(body.as_bytes(), Format::Json).expect_err(body);
+            let status = decode(body.as_bytes(), Format::Json, false).expect_err(body);
             assert_eq!((status.code, &*status.message), (400, &*message));
         }
     }

@@ -8,10 +8,12 @@ mod quoted;
 use crate::handlers::call::{Call, has_no_managers, mark_reset};
 use crate::handlers::target::Target;
 use crate::handlers::update;
+use crate::negotiation::cbor_body::Expected;
 use crate::negotiation::decode::go_text::decode_text;
 use crate::negotiation::decode::kind_check::{missing_kind, other_version, wrong_kind_text};
 use crate::negotiation::decode::type_meta::{custom_type_meta, json_type_meta};
 use crate::negotiation::go_decode::conversion_error;
+use crate::request::Request;
 use crate::request::request_body::RequestBody;
 use crate::response::ApiResponse;
 use bytes::Bytes;
@@ -22,6 +24,7 @@ use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, FieldValidation, GenericResponse, GroupKind, GroupResource,
     PatchOptions, Status, StatusReason, WriteVerb,
 };
+use kubist_codec::cbor;
 use kubist_codec::negotiate::{Offer, PatchType};
 use kubist_codec::patch::{self, PatchClass, PatchError, Reading};
 use kubist_registry::{RequestContext, Scheme, UpdatedObject, remove_patched_duplicate_owners};
@@ -46,9 +49,9 @@ pub(super) async fn handle(
     subresource: Option<&str>,
     body: &mut RequestBody,
 ) -> Result<ApiResponse, Status> {
-    let patch_type = patch_type(call.request.content_type(), target.rest.kind())?;
+    let patch_type = patch_type(call.request, target.rest.kind())?;
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
-    let bytes = call.bytes(body).await?;
+    let bytes = call.bytes(body, Expected::Configuration).await?;
     let pairs = call.request.query.pairs();
     let verb = match patch_type {
         PatchType::Apply => WriteVerb::Apply,
@@ -81,11 +84,13 @@ pub(super) async fn handle(
     update::encode(&encoder, &updated)
 }
 
-fn patch_type(content_type: Option<&str>, kind: &'static Kind) -> Result<PatchType, Status> {
+fn patch_type(request: &Request, kind: &'static Kind) -> Result<PatchType, Status> {
     let served = served(kind);
-    PatchType::parse(content_type, served).map_err(|_| {
+    PatchType::parse(request.content_type(), served).map_err(|_| {
         if kind.is_custom() {
-            return Status::unsupported_media_type(&media_types(served));
+            let mut types = media_types(served);
+            types.extend(request.cbor.is_offered().then_some(cbor::APPLY_MEDIA_TYPE));
+            return Status::unsupported_media_type(&types);
         }
         let message = "415: Unsupported Media Type";
         Status::failure(415, StatusReason::UnsupportedMediaType, message)
@@ -154,7 +159,8 @@ impl Patched<'_> {
             Found::Version(other) => other,
             Found::Kind | Found::Unversioned => self.kind,
         };
-        let kind = of.facts().kind;
+        let facts = of.facts();
+        let kind = facts.kind;
         let mut object = of
             .new_object()
             .ok_or_else(|| Status::internal_error(format_args!("{kind} is no object")))?;
@@ -178,7 +184,11 @@ impl Patched<'_> {
                 problems.extend(cx.take_problems().iter().map(ToString::to_string));
                 if of.is_custom() {
                     let reports = self.validation != FieldValidation::Ignore;
-                    problems.extend(self.target.rest.prune(&mut *object, reports)?);
+                    problems.extend(self.target.rest.prune(
+                        &mut *object,
+                        facts.api_version,
+                        reports,
+                    )?);
                 }
             }
             Found::Unversioned if self.validation != FieldValidation::Ignore => {

@@ -39,9 +39,10 @@ pub(super) async fn handle(
 ) -> Result<ApiResponse, Status> {
     let encoder = ResponseEncoder::of(call.request, &OFFER, facts, call.cx.now())?;
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
-    let (mut review, options) = call
+    let received = call
         .object(body, Format::ALL, (kind, None), WriteVerb::Create)
         .await?;
+    let (mut review, options) = (received.object, received.options);
     set_namespace(&mut *review, namespace.unwrap_or_default())?;
     remove_system_fields(review.meta_mut());
     remove_duplicate_owners(call.cx, &mut *review);

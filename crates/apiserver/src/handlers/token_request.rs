@@ -42,9 +42,10 @@ pub(super) async fn handle(
     }
     let encoder = ResponseEncoder::of(call.request, &review::OFFER, facts, call.cx.now())?;
     let kind = find_kind("authentication.k8s.io", "v1", "TokenRequest").ok_or_else(not_found)?;
-    let (mut object, options) = call
+    let received = call
         .object(body, Format::ALL, (kind, None), WriteVerb::Create)
         .await?;
+    let (mut object, options) = (received.object, received.options);
     set_namespace(&mut *object, path.namespace.as_deref().unwrap_or_default())?;
     remove_duplicate_owners(call.cx, &mut *object);
     let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());

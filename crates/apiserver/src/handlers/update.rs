@@ -18,7 +18,7 @@ pub(super) async fn handle(
 ) -> Result<ApiResponse, Status> {
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let (formats, kind) = (target.formats(), target.rest.body_kind());
-    let (mut object, options) = call
+    let received = call
         .object(
             body,
             formats,
@@ -26,12 +26,14 @@ pub(super) async fn handle(
             WriteVerb::Update,
         )
         .await?;
+    let (mut object, options) = (received.object, received.options);
     target.set_namespace(&mut *object)?;
     target.check_name(&*object)?;
     remove_duplicate_owners(call.cx, &mut *object);
     let replacement = Replacement(object);
     let updater = target.rest.updater().ok_or_else(|| call.no_such_verb())?;
-    let updated = permitted_create::update(&call, &target, updater, &replacement, &options).await?;
+    let updated = permitted_create::update(&call, &target, updater, &replacement, &options).await;
+    let updated = updated.map_err(|status| received.lists.shown_in(status))?;
     encode(&encoder, &updated)
 }
 

@@ -9,7 +9,9 @@ use crate::handlers::call::Call;
 use crate::handlers::list;
 use crate::handlers::target::Target;
 use crate::metrics::{Distribution, WatchMetrics};
-use crate::negotiation::response_encoder::{ResponseEncoder, partial_json};
+use crate::negotiation::response_encoder::{
+    ResponseEncoder, negotiated, not_acceptable, partial_json,
+};
 use crate::negotiation::table::{TableStyle, metadata_of};
 use crate::random::Chance;
 use crate::response::body::{Body, Chunks, ResponseAborted};
@@ -20,7 +22,7 @@ use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::{ListOptions, OptionsError, Status, Str, Time};
 use kubist_codec::Format;
-use kubist_codec::negotiate::{Offer, Transform, negotiate};
+use kubist_codec::negotiate::{Offer, Transform};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use kubist_registry::{EventStream, Stored, WallClock, WatchEvent};
 use std::pin::Pin;
@@ -41,8 +43,8 @@ pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse
     } else {
         Offer::BUILT_IN.with_watch()
     };
-    let refused = |refusal| crate::negotiation::response_encoder::not_acceptable(&refusal);
-    let chosen = negotiate(call.request.accept(), &offer).map_err(refused)?;
+    let offer = call.request.offer(&offer);
+    let chosen = negotiated(call.request, &offer)?;
     let options = options(call).await?;
     let timeout = match options
         .timeout_seconds
@@ -57,7 +59,8 @@ pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse
         .watch(call.cx, &target.namespace, name, &options, Some(timeout))
         .await?;
     let facts = target.rest.facts();
-    chosen.check_stream().map_err(refused)?;
+    let streams = chosen.check_stream(&offer);
+    streams.map_err(|refusal| not_acceptable(&refusal))?;
     let encoder = ResponseEncoder::chosen(call.request, chosen, facts, call.cx.now())?;
     encoder.check()?;
     let listing = options.send_initial_events.unwrap_or_default().then(|| {

@@ -129,7 +129,10 @@ impl RequestLabels {
         };
         if let Route::Resource(path) = route {
             let facts = facts(registry, path);
-            return facts.map_or(other, |facts| other.of_resource(request, path, facts));
+            return match facts {
+                Some(facts) => other.of_resource(request, path, facts),
+                None => other.of_unserved(request, path),
+            };
         }
         let (subresource, component) = named_path(&request.path);
         Self {
@@ -153,7 +156,6 @@ impl RequestLabels {
             (None, None) => "cluster",
         };
         let asked = method == "GET" && request.query.flag("watch");
-        let watches = path.watch || (asked && path.name.is_none());
         let connects = LONG_RUNNING.contains(&subresource);
         Self {
             verb: match method {
@@ -168,7 +170,18 @@ impl RequestLabels {
             resource: facts.plural,
             subresource,
             scope,
-            long_running: watches || connects,
+            long_running: watches(request, path) || connects,
+            ..self
+        }
+    }
+
+    /// A resource that another server may serve: what is known is whether it goes on for long.
+    fn of_unserved(self, request: &Request, path: &ResourcePath) -> Self {
+        let named = path.subresource.as_deref().unwrap_or_default();
+        let connects = LONG_RUNNING.iter().find(|it| **it == named);
+        Self {
+            subresource: connects.copied().unwrap_or_default(),
+            long_running: watches(request, path) || connects.is_some(),
             ..self
         }
     }
@@ -249,6 +262,12 @@ impl RequestLabels {
             ..self.deprecated()
         }
     }
+}
+
+/// Reports whether a request is a watch.
+fn watches(request: &Request, path: &ResourcePath) -> bool {
+    let asked = request.method == "GET" && request.query.flag("watch");
+    path.watch || (asked && path.name.is_none())
 }
 
 /// Returns the facts of a served resource, stored or not.

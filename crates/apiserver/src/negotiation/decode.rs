@@ -8,8 +8,9 @@ pub(crate) mod go_text;
 pub(crate) mod kind_check;
 pub(crate) mod type_meta;
 
-use errors::{refused, unrecognized};
-use go_text::decode_text;
+pub(crate) use errors::unrecognized;
+use errors::{refused, refused_as};
+use go_text::{cbor_text, decode_text};
 use kind_check::{check_group_version, check_kind, check_named};
 use kubist_api::Kind;
 use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};
@@ -28,14 +29,38 @@ pub(crate) struct Decoded<T> {
     pub(crate) warnings: Vec<String>,
 }
 
+/// Why a body is no object of the resource.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: Status,
+    /// What it would have been warned of.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        Self {
+            status,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// Removes the fields of an object that its schema does not specify, and returns a message for each
 /// if they are reported.
-pub(crate) type Prune<'a> = dyn Fn(&mut dyn AnyObject, bool) -> Result<Vec<String>, Status> + 'a;
+/// The text is the version that the object claims to be of.
+pub(crate) type Prune<'a> =
+    dyn Fn(&mut dyn AnyObject, &str, bool) -> Result<Vec<String>, Status> + 'a;
+
+/// The version and the kind that a body names.
+type Names<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// How a body is decoded.
 #[derive(Clone, Copy)]
 pub(crate) struct Decoding<'a> {
     pub(crate) format: Format,
+    /// Whether the JSON is that of CBOR.
+    pub(crate) cbor: bool,
     pub(crate) kind: &'static Kind,
     pub(crate) validation: FieldValidation,
     /// `None` for kinds that have only the fields that they declare.
@@ -47,7 +72,7 @@ pub(crate) struct Decoding<'a> {
 pub(crate) fn object(
     body: &[u8],
     decoding: Decoding<'_>,
-) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+) -> Result<Decoded<Box<dyn AnyObject>>, Refusal> {
     let decoded = decoding.object(body);
     if decoded.is_err()
         && decoding.format == Format::Json
@@ -59,7 +84,7 @@ pub(crate) fn object(
 }
 
 impl Decoding<'_> {
-    fn object(self, body: &[u8]) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+    fn object(self, body: &[u8]) -> Result<Decoded<Box<dyn AnyObject>>, Refusal> {
         let mut object = self.kind.new_object().ok_or_else(|| {
             let name = self.kind.facts().kind;
             Status::internal_error(format_args!("{name} is no object"))
@@ -72,7 +97,7 @@ impl Decoding<'_> {
     }
 
     /// Reads a body into an object of the kind. Returns warnings.
-    fn read(self, object: &mut dyn AnyObject, body: &[u8]) -> Result<Vec<String>, Status> {
+    fn read(self, object: &mut dyn AnyObject, body: &[u8]) -> Result<Vec<String>, Refusal> {
         let kind = self.kind;
         match self.format {
             Format::Json => {
@@ -86,8 +111,8 @@ impl Decoding<'_> {
                 let name = || name_in(body);
                 let names = (meta.0.as_deref(), meta.1.as_deref());
                 check_named(kind, names, self.validation, body)?;
-                check_kind(kind, names.0, names.1, body, name)?;
-                self.read_json(object, body, &[])
+                let is_it = check_kind(kind, names.0, names.1, body, name);
+                self.read_json(object, (body, &[]), (names, is_it))
             }
             Format::Yaml => {
                 let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
@@ -101,8 +126,9 @@ impl Decoding<'_> {
                 };
                 check_named(kind, names, self.validation, read)?;
                 let name = || name_of(&document.value);
-                check_kind(kind, text("apiVersion"), text("kind"), &json, name)?;
-                self.read_json(object, &json, &document.duplicates)
+                let is_it = check_kind(kind, names.0, names.1, &json, name);
+                let duplicates = &document.duplicates;
+                self.read_json(object, (&json, duplicates), (names, is_it))
             }
             Format::Protobuf => {
                 let envelope = open(body, kind)?;
@@ -116,23 +142,60 @@ impl Decoding<'_> {
         }
     }
 
+    /// Reads JSON, with the keys that its YAML repeated. It claims to be of a version, and is
+    /// refused or not; a custom object that is refused is warned of first, as upstream does.
     fn read_json(
         self,
         object: &mut dyn AnyObject,
-        json: &[u8],
-        duplicates: &[yaml::DuplicateKey],
+        (json, duplicates): (&[u8], &[yaml::DuplicateKey]),
+        (names, is_it): (Names<'_>, Result<(), Status>),
+    ) -> Result<Vec<String>, Refusal> {
+        let Err(status) = is_it else {
+            let api_version = self.kind.facts().api_version;
+            return Ok(self.merge(object, (json, duplicates), api_version)?);
+        };
+        let facts = self.kind.facts();
+        let is_of_group = |api_version: &str| {
+            let parts = api_version.rsplit_once('/');
+            parts.is_some_and(|(group, _)| group == facts.group)
+        };
+        let warnings = match names {
+            (Some(api_version), Some(kind))
+                if self.prune.is_some() && kind == facts.kind && is_of_group(api_version) =>
+            {
+                self.merge(object, (json, duplicates), api_version)?
+            }
+            _ => Vec::new(),
+        };
+        Err(Refusal { status, warnings })
+    }
+
+    fn merge(
+        self,
+        object: &mut dyn AnyObject,
+        (json, duplicates): (&[u8], &[yaml::DuplicateKey]),
+        api_version: &str,
     ) -> Result<Vec<String>, Status> {
         let (kind, validation) = (self.kind, self.validation);
         let mut cx = DecodeContext::new();
         if validation != FieldValidation::Ignore {
             cx = cx.strict();
         }
-        merge_json(object, json, &mut cx)
-            .map_err(|error| refused(kind, &decode_text(&error, json, kind.schema())))?;
+        merge_json(object, json, &mut cx).map_err(|error| {
+            let schema = kind.schema();
+            // Upstream decodes the metadata of custom objects as JSON.
+            let why = if self.cbor && !kind.is_custom() {
+                cbor_text(&error, json, (schema, kind.facts().version))
+            } else {
+                decode_text(&error, json, schema)
+            };
+            refused(kind, &why)
+        })?;
         let unknown = cx.take_problems();
         let mut unknown: Vec<String> = unknown.iter().map(ToString::to_string).collect();
         if let Some(prune) = self.prune {
-            unknown.extend(prune(object, validation != FieldValidation::Ignore)?);
+            let reports = validation != FieldValidation::Ignore;
+            unknown.extend(prune(object, api_version, reports)?);
         }
         match validation {
             FieldValidation::Ignore => Ok(Vec::new()),
@@ -149,9 +212,20 @@ impl Decoding<'_> {
                     return Ok(Vec::new());
                 }
                 let problems = problems.join(", ");
-                Err(refused(kind, &format!("strict decoding error: {problems}")))
+                let version = api_version.rsplit('/').next().unwrap_or_default();
+                let why = format!("strict decoding error: {problems}");
+                Err(refused_as(kind, version, &why))
             }
         }
+    }
+}
+
+/// Returns a body as a tree, for what a decoded object does not tell; none of protobuf.
+pub(crate) fn tree(format: Format, body: &[u8]) -> Option<Value> {
+    match format {
+        Format::Json => serde_json::from_slice(body).ok(),
+        Format::Yaml => yaml::parse(body).ok().map(|it| it.value),
+        Format::Protobuf => None,
     }
 }
 

@@ -4,9 +4,12 @@
 //! It runs only after the actual decoder has refused well-formed JSON, in a single pass. Input that
 //! Go accepts and the actual decoder refuses has no error here.
 
+mod cbor;
 mod convert;
 mod names;
 
+use cbor::Root;
+pub(crate) use cbor::first_error as cbor_error;
 pub(crate) use convert::first_error as conversion_error;
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use kubist_apimachinery::{ByteString, Duration, MicroTime, ParseQuantityError, Quantity, Time};
@@ -46,6 +49,8 @@ struct Walk<'t> {
     owner: Option<&'static str>,
     /// Go continues after a value of the wrong type, and reports the first one.
     first: Option<String>,
+    /// What is decoded, if that was CBOR, whose decoder has words of its own.
+    cbor: Option<Root>,
 }
 
 impl<'t> Walk<'t> {
@@ -57,6 +62,7 @@ impl<'t> Walk<'t> {
             path: Vec::new(),
             owner: None,
             first: None,
+            cbor: None,
         }
     }
 
@@ -149,7 +155,8 @@ impl<'t> Walk<'t> {
                 | FieldType::MessageList(_)
         );
         if !bytes && !list {
-            self.wrong("array", &target.go_name());
+            let into = cbor::into_array(self.cbor, target);
+            self.wrong("array", &into.unwrap_or_else(|| target.go_name()));
             return self.skip();
         }
         self.enter()?;
@@ -198,7 +205,7 @@ impl<'t> Walk<'t> {
             ),
             _ => (false, false),
         };
-        if !fits && let Some(found) = found(raw, numeric) {
+        if !fits && let Some(found) = found(raw, numeric || self.cbor.is_some()) {
             self.wrong(&found, &target.go_name());
         }
         Ok(())
@@ -214,7 +221,7 @@ impl<'t> Walk<'t> {
     /// A time, duration, quantity or int-or-string, which decodes itself.
     fn scalar(&mut self, schema: &'static Schema) -> Step {
         let raw = self.raw()?;
-        let Some(found) = found(raw, schema.name == "IntOrString") else {
+        let Some(found) = found(raw, schema.name == "IntOrString" || self.cbor.is_some()) else {
             return Ok(());
         };
         let string = raw.first() == Some(&b'"');
@@ -250,6 +257,9 @@ impl<'t> Walk<'t> {
     }
 
     fn mismatch(&self, found: &str, go_name: &str) -> String {
+        if let Some(root) = self.cbor {
+            return root.mismatch(found, self.path.first().copied(), go_name);
+        }
         let place = match self.owner {
             Some(owner) => format!("struct field {owner}.{}", self.path.join(".")),
             None => "value".to_owned(),

@@ -58,8 +58,7 @@ impl ResponseEncoder {
         facts: &'static ResourceFacts,
         now: Time,
     ) -> Result<Self, Status> {
-        let chosen = negotiate(request.accept(), offer);
-        let chosen = chosen.map_err(|refusal| not_acceptable(&refusal))?;
+        let chosen = negotiated(request, offer)?;
         Self::chosen(request, chosen, facts, now)
     }
 
@@ -89,7 +88,7 @@ impl ResponseEncoder {
             }),
             _ => None,
         };
-        let pretty = chosen.pretty || request.wants_pretty();
+        let pretty = !chosen.cbor && (chosen.pretty || request.wants_pretty());
         Ok(Self {
             chosen,
             pretty,
@@ -122,12 +121,9 @@ impl ResponseEncoder {
             }
             (Transform::PartialObjectMetadataList { .. }, _) => {
                 let facts = stored.kind().facts();
-                return Err(mismatch(
-                    "PartialObjectMetadataList",
-                    "not a list",
-                    facts.group,
-                    facts.kind,
-                ));
+                let go_type = format!("{}.{}", internal_package(facts.group), facts.kind);
+                let asked = "PartialObjectMetadataList";
+                return Err(mismatch(asked, "not a list", &go_type));
             }
             (_, Format::Json) => {
                 let head = stored.json_head().into_bytes().into();
@@ -174,10 +170,14 @@ impl ResponseEncoder {
                 return self.metadata_list(list, version);
             }
             Transform::PartialObjectMetadata { .. } => {
-                let group = list.items.first().map(|it| it.kind().facts().group);
-                let group = group.unwrap_or_else(|| group_of(list.api_version));
                 let asked = "PartialObjectMetadata";
-                return Err(mismatch(asked, "a list", group, &list.kind));
+                if list.custom {
+                    return Err(mismatch(asked, "a list", "unstructured.UnstructuredList"));
+                }
+                let group = list.items.first().map(|it| it.kind().facts().group);
+                let package = internal_package(group.unwrap_or_else(|| group_of(list.api_version)));
+                let go_type = format!("{package}.{}", list.kind);
+                return Err(mismatch(asked, "a list", &go_type));
             }
             _ => {}
         }
@@ -350,11 +350,18 @@ fn group_of(api_version: &str) -> &str {
 }
 
 /// Returns the 406 for a list form of an object, or the reverse.
-fn mismatch(asked: &str, is: &str, group: &str, kind: &str) -> Status {
-    let package = internal_package(group);
-    let message =
-        format!("you requested {asked}, but the requested object is {is} (*{package}.{kind})");
+fn mismatch(asked: &str, is: &str, go_type: &str) -> Status {
+    let message = format!("you requested {asked}, but the requested object is {is} (*{go_type})");
     Status::failure(406, StatusReason::NotAcceptable, message)
+}
+
+/// Chooses the representation of a response; CBOR too, where the server offers it.
+///
+/// # Errors
+/// 406 if the client accepts none.
+pub(crate) fn negotiated(request: &Request, offer: &Offer) -> Result<Negotiated, Status> {
+    let chosen = negotiate(request.accept(), &request.offer(offer));
+    chosen.map_err(|refusal| not_acceptable(&refusal))
 }
 
 /// Returns the 406 for unsupported media types.

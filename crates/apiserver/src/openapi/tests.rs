@@ -27,6 +27,25 @@ fn core() -> Value {
     .expect("it is JSON")
 }
 
+/// What `kubectl explain` begins with.
+#[test]
+fn every_kind_that_is_served_says_what_it_is() {
+    let (served, said) = (served(), Descriptions::read());
+    let mut silent = BTreeSet::new();
+    for at in group_versions() {
+        let document = document(at, &served, &said);
+        let document: Value = serde_json::from_slice(&document).expect("it is JSON");
+        let schemas = document["components"]["schemas"].as_object();
+        for (name, schema) in schemas.into_iter().flatten() {
+            let is_kind = schema.get("x-kubernetes-group-version-kind").is_some();
+            if is_kind && !schema["description"].is_string() {
+                silent.insert(name.clone());
+            }
+        }
+    }
+    assert_eq!(silent, BTreeSet::new());
+}
+
 #[test]
 fn schemas_say_types_lists_and_patch_strategies() {
     let document = core();
@@ -129,7 +148,7 @@ fn asked(path: &str) -> DocumentRequest<'_> {
 #[test]
 fn the_index_names_every_document_with_its_hash() {
     let open_api = OpenApi::new();
-    let Body::Whole(bytes) = open_api.index(&served(), &[]).body else {
+    let Body::Whole(bytes) = open_api.index(&served(), &[], |_| {}).body else {
         panic!("it is whole");
     };
     let index: Value = serde_json::from_slice(&bytes).expect("it is JSON");

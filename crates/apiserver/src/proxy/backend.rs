@@ -21,6 +21,8 @@ pub(crate) struct Backend {
     pub(crate) port: u16,
     /// `None`: without TLS.
     pub(crate) tls: Option<Arc<ClientConfig>>,
+    /// The name in its certificate; `None`: the host.
+    pub(crate) server_name: Option<String>,
     /// Time limit for a connection.
     pub(crate) timeout: Duration,
 }
@@ -57,7 +59,7 @@ impl Backend {
         let Some(tls) = &self.tls else {
             return Ok(stream);
         };
-        let name = ServerName::try_from(self.host.clone());
+        let name = ServerName::try_from(self.server_name.as_ref().unwrap_or(&self.host).clone());
         let name = name.map_err(|error| format!("tls: {error}"))?;
         let connector = TlsConnector::from(Arc::clone(tls));
         let shaken = timeout(TLS_TIMEOUT, connector.connect(name, stream)).await;

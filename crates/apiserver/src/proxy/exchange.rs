@@ -40,8 +40,8 @@ pub(crate) struct Exchange {
 }
 
 impl Proxies {
-    /// Sends a request, and returns the answer once its head is there. There is no time limit for
-    /// that: the client has one, or waits.
+    /// Sends a request for a user, and returns the answer once its head is there. There is no time
+    /// limit for that: the client has one, or waits.
     ///
     /// # Errors
     /// The backend did not answer.
@@ -50,10 +50,33 @@ impl Proxies {
     /// Dropping the future closes the connection.
     pub(crate) async fn send(
         &self,
+        user: &str,
         backend: &Backend,
         request: Request<RequestBody>,
     ) -> Result<Exchange, Failure> {
-        let slot = self.slots.take().ok_or(Failure::Full)?;
+        self.send_in(self.slots.take(user), backend, request).await
+    }
+
+    /// Sends a request of the server itself, as [`send`](Self::send).
+    ///
+    /// # Errors
+    /// The backend did not answer.
+    pub(crate) async fn ask(
+        &self,
+        backend: &Backend,
+        request: Request<RequestBody>,
+    ) -> Result<Exchange, Failure> {
+        self.send_in(self.own_slots.take(""), backend, request)
+            .await
+    }
+
+    async fn send_in(
+        &self,
+        slot: Option<Slot>,
+        backend: &Backend,
+        request: Request<RequestBody>,
+    ) -> Result<Exchange, Failure> {
+        let slot = slot.ok_or(Failure::Full)?;
         let stream = backend.connect(&*self.dialer).await;
         let stream = stream.map_err(Failure::Connect)?;
         let mut http = http1::Builder::new();

@@ -43,6 +43,8 @@ const STREAM_WINDOW_BYTES: u32 = 256 << 10;
 const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 /// How long a client may accept nothing of a tunnel: a kubelet's limit for silence.
 const UNREAD_TIMEOUT: Duration = Duration::from_secs(4 * 60 * 60);
+/// How long a connection is read from after its last answer, as upstream's.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves connections.
 pub(super) struct Connections {
@@ -233,11 +235,10 @@ impl Connections {
                 connection.as_mut().poll(cx)
             })
         });
-        match linger {
-            None => drop(rest.await),
-            // A request that arrives at this moment is still served; a client that is gone does not
-            // block.
-            Some(timeout) => drop(tokio::time::timeout(timeout, rest).await),
+        if ends_in_peace(rest, linger).await {
+            // A client that still reads the last answers tells so. If nobody read that, the
+            // connection would be reset, and the answers lost.
+            drop(tokio::time::timeout(LAST_WORDS, cork.drain()).await);
         }
     }
 
@@ -266,6 +267,24 @@ impl Connections {
         let one_in = self.goaway_one_in;
         one_in.is_some_and(|one_in| self.service.chance().number().is_multiple_of(one_in))
     }
+}
+
+/// Waits for the rest of a connection, within a time limit if there is one. Returns whether HTTP
+/// has ended, by its rules.
+async fn ends_in_peace<E>(
+    rest: impl Future<Output = std::io::Result<Result<(), E>>>,
+    limit: Option<Duration>,
+) -> bool {
+    let ended = match limit {
+        None => rest.await,
+        // A request that arrives at this moment is still served; a client that is gone does not
+        // block.
+        Some(limit) => match tokio::time::timeout(limit, rest).await {
+            Ok(ended) => ended,
+            Err(_elapsed) => return false,
+        },
+    };
+    matches!(ended, Ok(Ok(())))
 }
 
 /// Converts a probability to one in so many.

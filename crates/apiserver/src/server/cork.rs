@@ -10,6 +10,7 @@
 //! connection.
 
 use parking_lot::Mutex;
+use std::future::poll_fn;
 use std::io::{ErrorKind, Result};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const GATHERED_BYTES_MAX: usize = 64 << 10;
 /// Bytes at which the cork stops waiting for more.
 const ENOUGH_BYTES: usize = GATHERED_BYTES_MAX / 2;
+/// Bytes that are read and thrown away at a time.
+const DRAINED_BYTES: usize = 1 << 10;
 /// Number of times the task yields before it sends.
 const TURNS_MAX: u32 = 8;
 /// Capacity that an idle connection may keep.
@@ -104,6 +107,24 @@ impl<S> Cork<S> {
     /// Changes the stream.
     pub(super) fn with_stream(&self, change: impl FnOnce(&mut S)) {
         change(&mut self.gathered.lock().stream);
+    }
+}
+
+impl<S: AsyncRead + Unpin> Cork<S> {
+    /// Reads until the stream ends, and throws it away.
+    pub(super) async fn drain(&self) {
+        let mut bytes = vec![0; DRAINED_BYTES];
+        poll_fn(|cx| {
+            loop {
+                let mut buffer = ReadBuf::new(&mut bytes);
+                let stream = &mut self.gathered.lock().stream;
+                let read = ready!(Pin::new(stream).poll_read(cx, &mut buffer));
+                if read.is_err() || buffer.filled().is_empty() {
+                    return Poll::Ready(());
+                }
+            }
+        })
+        .await;
     }
 }
 

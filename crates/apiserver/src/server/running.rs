@@ -11,7 +11,7 @@ use crate::certificates::{CertificateAuthority, Identity};
 use crate::shutdown::Shutdown;
 use kubist_registry::User;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -44,10 +44,18 @@ impl RunningServer {
         self.address
     }
 
-    /// Returns `https://` and the address; empty if it does not listen.
+    /// Returns `https://` and the address; empty if it does not listen. A server that listens on
+    /// all addresses is reached by that of the loopback.
     pub fn url(&self) -> String {
-        self.address
-            .map_or_else(String::new, |address| format!("https://{address}"))
+        let Some(mut address) = self.address else {
+            return String::new();
+        };
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("https://{address}")
     }
 
     /// Returns the certificate of its authority as PEM, for clients to trust; empty if it does not

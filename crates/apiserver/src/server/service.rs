@@ -6,9 +6,11 @@
 
 mod authenticate;
 mod discovery;
+mod failures;
 mod non_resource;
 
 use crate::admission::DynamicAdmission;
+use crate::aggregation::{Aggregation, Remote};
 use crate::audit::Audit;
 use crate::audit::audited_call::{AuditedCall, Head, NotStored};
 use crate::authentication::authenticator::Authenticator;
@@ -37,24 +39,23 @@ use crate::openapi::OpenApi;
 use crate::proxy::Proxies;
 use crate::random::Chance;
 use crate::request::Request;
+use crate::request::cbor::Cbor;
 use crate::request::request_body::RequestBody;
 use crate::request::route::Route;
 use crate::response::body::{self, Body};
-use crate::response::{ApiResponse, gzip};
+use crate::response::{ApiResponse, cbor, gzip};
 use crate::routes::backup::BACKUPS_MAX;
 use crate::shutdown::Shutdown;
 use bytes::Bytes;
+use failures::{failed, refused};
 use futures_util::FutureExt;
-use http::header::{
-    CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS,
-};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use kubist_apimachinery::Status;
 use kubist_authorization::Attributes;
 use kubist_codec::Format;
-use kubist_codec::negotiate::{Offer, negotiate};
 use kubist_registry::{Registry, RequestContext, User};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -84,6 +85,8 @@ pub(crate) struct Service {
     audit: Option<Audit>,
     admission: Option<DynamicAdmission>,
     last_modes: LastModes,
+    /// Whether CBOR is offered.
+    cbor: bool,
 }
 
 impl Service {
@@ -107,6 +110,7 @@ impl Service {
                 metrics: Arc::new(Metrics::new()),
                 chance,
                 proxies,
+                aggregation: Aggregation::new(&config.aggregation),
             },
             slow_request: config.slow_request,
             seats: Seats::new(config),
@@ -117,6 +121,7 @@ impl Service {
             audit: config.audit.clone(),
             admission: config.admission.clone(),
             last_modes: LastModes::default(),
+            cbor: config.cbor,
         }
     }
 
@@ -128,6 +133,11 @@ impl Service {
     /// The issuers of JWTs.
     pub(super) fn jwt_issuers(&self) -> &JwtIssuers {
         self.context.authenticator.jwt_issuers()
+    }
+
+    /// What the handlers share.
+    pub(super) fn context(&self) -> &ServerContext {
+        &self.context
     }
 
     /// The number of open connections to other servers.
@@ -157,9 +167,17 @@ impl Service {
         let (mut parts, body) = request.into_parts();
         let mut body = RequestBody::new(body, parts.extensions.remove::<OnUpgrade>());
         let protocol = parts.version;
-        let request = Request::new(parts);
+        let mut request = Request::new(parts);
         let route = Route::parse(&request.path);
         let labels = RequestLabels::of(&request, &route, &self.context.registry);
+        if self.speaks_cbor(&route, &request) {
+            // What is passed on to kubelets is not touched.
+            request.cbor = if labels.connects() {
+                Cbor::offered()
+            } else {
+                Cbor::taken(&mut request.headers)
+            };
+        }
         let slow = self.slow_request;
         let (metrics, chance) = (&self.context.metrics, &self.context.chance);
         let mut record = RequestRecord::begin(metrics, labels, &request, protocol, slow, chance);
@@ -195,7 +213,7 @@ impl Service {
         {
             audit.response_body(complete_body(&response));
         }
-        let mut response = finish(&request, &call.cx, response);
+        let mut response = finish(&request, &call.cx, cbor::encode(response));
         call.answered(response.status());
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
         record.add_class(response.headers_mut());
@@ -313,21 +331,55 @@ impl Service {
         audit: Option<Arc<AuditedCall>>,
     ) -> Result<ApiResponse, Status> {
         let request = incoming.request;
+        let call = Call {
+            server: &self.context,
+            cx,
+            request,
+            labels: incoming.labels,
+            source: incoming.connection.source.map(|it| it.ip()),
+            reservation,
+            audit: audit.as_deref(),
+        };
+        if let Some(remote) = self.remote(route, request) {
+            return handlers::aggregated::handle(call, &remote, body).await;
+        }
         match route {
-            Route::Resource(path) => {
-                let call = Call {
-                    server: &self.context,
-                    cx,
-                    request,
-                    labels: incoming.labels,
-                    source: incoming.connection.source.map(|it| it.ip()),
-                    reservation,
-                    audit: audit.as_deref(),
-                };
-                handlers::handle(call, path, body).await
-            }
+            Route::Resource(path) => handlers::handle(call, path, body).await,
             Route::Other => self.other(cx, request).await,
             route => self.discovery(route, request),
+        }
+    }
+
+    /// Reports whether CBOR may stand for JSON at a path: where upstream has it, and not where
+    /// another server answers. Upstream panics over the version of the core group.
+    fn speaks_cbor(&self, route: &Route, request: &Request) -> bool {
+        let has_it = match route {
+            Route::Resource(_) => true,
+            Route::GroupVersion { group, .. } if !group.is_empty() => {
+                let groups = self.context.registry.groups();
+                let found = crate::discovery::group(&groups, group);
+                found.is_some_and(|group| !self.context.is_custom(group))
+            }
+            _ => false,
+        };
+        self.cbor && has_it && self.remote(route, request).is_none()
+    }
+
+    /// Returns the other server that serves the group version of a path.
+    fn remote(&self, route: &Route, request: &Request) -> Option<Arc<Remote>> {
+        let aggregation = &self.context.aggregation;
+        match route {
+            Route::Resource(path) => aggregation.remote(&path.group, &path.version),
+            Route::GroupVersion { group, version } => aggregation.remote(group, version),
+            Route::Other => {
+                let path = request.path.strip_prefix("/openapi/v3/")?;
+                match *path.split('/').collect::<Vec<_>>() {
+                    ["apis", group, version] => aggregation.remote(group, version),
+                    ["api", version] => aggregation.remote("", version),
+                    _ => None,
+                }
+            }
+            _ => None,
         }
     }
 
@@ -358,27 +410,14 @@ impl Service {
     }
 }
 
-/// Returns the response to a request that failed, in a format that its client accepts.
-fn failed(request: &Request, status: &Status) -> ApiResponse {
-    match negotiate(request.accept(), &Offer::STATUS) {
-        Ok(chosen) => {
-            let pretty = chosen.pretty || request.wants_pretty();
-            ApiResponse::status(status, chosen.format, pretty)
-        }
-        Err(_) => ApiResponse::raw_status(status),
-    }
-}
-
-/// Returns the response to a request that authorization refuses. As upstream, it tells browsers not
-/// to guess its type.
-fn refused(request: &Request, record: &RequestRecord, status: &Status) -> ApiResponse {
-    record.audit().inspect(|it| it.failed(status));
-    failed(request, status).with_header(X_CONTENT_TYPE_OPTIONS, "nosniff")
-}
-
 /// Returns a complete body, for the audit log; none if it is produced while it is sent.
 fn complete_body(response: &ApiResponse) -> Option<(Format, Bytes)> {
-    let format = Format::of_media_type(response.content_type)?;
+    // What is sent in CBOR is JSON until then.
+    let format = if cbor::is_due(response) {
+        Format::Json
+    } else {
+        Format::of_media_type(response.content_type)?
+    };
     Some((format, response.body.whole()?))
 }
 

@@ -94,11 +94,7 @@ async fn endpoint(
     let slices = lookup.list(EndpointSlice::GROUP, EndpointSlice::PLURAL, namespace);
     let slices = slices.await.map_err(|it| it.message.to_string())?;
     let slices = slices.iter().filter_map(|it| typed::<EndpointSlice>(&**it));
-    let of_service = slices.filter(|it| {
-        let label = it.metadata.labels.get(SERVICE_NAME);
-        label.is_some_and(|it| *it == **name)
-    });
-    for slice in of_service {
+    for slice in slices.filter(|it| is_slice_of(it, name)) {
         let mut ports = slice.ports.iter();
         let port = ports.find(|it| it.name.as_deref().unwrap_or_default() == &*of_port.name);
         let mut ready = slice
@@ -138,7 +134,14 @@ async fn get<K: KubeObject>(
     found.map_err(|it| it.message.to_string())
 }
 
-fn typed<K: KubeObject>(object: &dyn AnyObject) -> Option<&K> {
+/// Reports whether a slice has endpoints of a service.
+pub(crate) fn is_slice_of(slice: &EndpointSlice, service: &str) -> bool {
+    let label = slice.metadata.labels.get(SERVICE_NAME);
+    label.is_some_and(|it| **it == *service)
+}
+
+/// Returns an object as one of a kind.
+pub(crate) fn typed<K: KubeObject>(object: &dyn AnyObject) -> Option<&K> {
     let object: &dyn Any = object;
     object.downcast_ref()
 }

@@ -1,6 +1,7 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
 mod admission;
+mod aggregation;
 mod apply;
 mod audit;
 mod authenticators;
@@ -8,6 +9,7 @@ mod authorization;
 mod backends;
 mod backups;
 mod capabilities;
+mod cbor;
 mod client;
 mod clock;
 mod compacted;
@@ -31,6 +33,7 @@ mod long_lists;
 mod many_connections;
 mod many_watches;
 mod metrics;
+mod mutual_tls;
 mod objects;
 mod patches;
 mod paths;

@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use kubist_apiserver::{Config, GOAWAY_CHANCE_MAX};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -170,4 +170,59 @@ async fn some_requests_have_their_connection_sent_goaway_and_lose_nothing() {
         assert_eq!(old.get("/livez").await.bytes, "ok");
     }
     server.shutdown().await;
+}
+
+/// Reads frames until the server ends its half, and answers its settings and its ping.
+async fn leave(near: &mut DuplexStream) {
+    const ACKNOWLEDGED: u8 = 1;
+    const SETTINGS: u8 = 4;
+    const PING: u8 = 6;
+    let mut head = [0; 9];
+    while near.read_exact(&mut head).await.is_ok() {
+        let [_, high, low, kind, flags, ..] = head;
+        let mut payload = vec![0; usize::from(u16::from_be_bytes([high, low]))];
+        near.read_exact(&mut payload)
+            .await
+            .expect("frames are whole");
+        if matches!(kind, SETTINGS | PING) && flags & ACKNOWLEDGED == 0 {
+            let echo = if kind == PING { payload } else { Vec::new() };
+            let length = u8::try_from(echo.len()).expect("it is small");
+            let answer = [&[0, 0, length, kind, ACKNOWLEDGED, 0, 0, 0, 0], &echo[..]].concat();
+            near.write_all(&answer).await.expect("the server reads");
+        }
+    }
+}
+
+/// A client that still reads the last answers tells so, and must not have its connection reset.
+#[tokio::test(start_paused = true)]
+async fn what_a_client_sends_after_the_last_answer_is_read_for_a_second() {
+    const WINDOW_UPDATE: [u8; 13] = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    let server = silent_server().await;
+    let (mut near, far) = tokio::io::duplex(64 << 10);
+    server.serve_stream(far).await.expect("it runs");
+    let opening = [
+        &b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..],
+        &[0, 0, 0, 4, 0, 0, 0, 0, 0],
+    ];
+    near.write_all(&opening.concat()).await.expect("it reads");
+    let mut ending = JoinSet::new();
+    ending.spawn(server.shutdown());
+    leave(&mut near).await;
+    let end = Instant::now();
+    for _ in 0..9 {
+        near.write_all(&WINDOW_UPDATE)
+            .await
+            .expect("it still reads");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    // It does not wait for ever.
+    ending.join_all().await;
+    assert!(
+        end.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        end.elapsed()
+    );
+    near.write_all(&WINDOW_UPDATE)
+        .await
+        .expect_err("it is gone");
 }

@@ -193,7 +193,7 @@ fn an_endpoint_of_one_type_must_be_named() {
 #[test]
 fn watches_have_no_yaml() {
     let yaml = negotiate(Some("application/yaml"), &Offer::BUILT_IN).unwrap();
-    let error = yaml.check_stream().unwrap_err();
+    let error = yaml.check_stream(&Offer::BUILT_IN).unwrap_err();
     assert_eq!(
         error.available,
         "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
@@ -201,7 +201,7 @@ fn watches_have_no_yaml() {
     let accept = "application/vnd.kubernetes.protobuf;stream=watch,\
                   application/vnd.kubernetes.protobuf";
     let chosen = negotiate(Some(accept), &Offer::BUILT_IN).unwrap();
-    assert_eq!(chosen.check_stream(), Ok(()));
+    assert_eq!(chosen.check_stream(&Offer::BUILT_IN), Ok(()));
     assert_eq!(
         chosen.watch_content_type(),
         "application/vnd.kubernetes.protobuf;stream=watch"
@@ -215,6 +215,109 @@ fn watches_have_no_yaml() {
         "only the following media types are accepted: application/json, application/yaml, \
          application/vnd.kubernetes.protobuf"
     );
+}
+
+/// What a kube-apiserver with its gate on answers.
+#[test]
+fn cbor_is_chosen_by_its_name_where_it_is_offered() {
+    let table = "application/cbor;as=Table;g=meta.k8s.io;v=v1";
+    let metadata = "application/cbor;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    let discovery = "application/cbor;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let objects = Offer {
+        cbor: true,
+        ..Offer::BUILT_IN.with_watch()
+    };
+    let custom = Offer {
+        cbor: true,
+        ..Offer::CUSTOM
+    };
+    for (accept, offer, expected) in [
+        ("application/cbor", &objects, Ok("application/cbor")),
+        (
+            "application/cbor;stream=watch",
+            &objects,
+            Ok("application/cbor"),
+        ),
+        (metadata, &objects, Ok("application/cbor")),
+        (metadata, &custom, Ok("application/cbor")),
+        (table, &objects, Err(false)),
+        (
+            &format!("{table},application/cbor"),
+            &objects,
+            Ok("application/cbor"),
+        ),
+        (
+            &format!("{table},application/json"),
+            &objects,
+            Ok("application/json"),
+        ),
+        ("application/cbor-seq", &objects, Err(false)),
+        (
+            "application/cbor-seq",
+            &Offer {
+                watch: false,
+                ..objects
+            },
+            Err(true),
+        ),
+        ("application/cbor-seq", &custom, Err(false)),
+        (
+            "application/cbor-seq,application/cbor",
+            &objects,
+            Ok("application/cbor"),
+        ),
+        ("*/*", &objects, Ok("application/json")),
+        ("application/*", &custom, Ok("application/json")),
+        (
+            "application/json;q=0.1,application/cbor",
+            &objects,
+            Ok("application/cbor"),
+        ),
+        (
+            "application/json,application/cbor",
+            &objects,
+            Ok("application/json"),
+        ),
+        ("application/cbor", &Offer::DISCOVERY, Err(true)),
+        (
+            discovery,
+            &Offer {
+                cbor: true,
+                ..Offer::DISCOVERY
+            },
+            Err(false),
+        ),
+        ("application/cbor", &Offer::BUILT_IN, Err(true)),
+    ] {
+        let chosen = negotiate(Some(accept), offer);
+        let found = chosen.as_ref().map(Negotiated::content_type);
+        assert_eq!(found.map_err(|it| it.unrouted), expected, "{accept}");
+    }
+    let chosen = negotiate(Some("application/cbor"), &objects).unwrap();
+    assert_eq!(chosen.format, Format::Json);
+    assert_eq!(chosen.watch_content_type(), "application/cbor-seq");
+}
+
+#[test]
+fn refusals_list_cbor_last() {
+    let offer = Offer {
+        cbor: true,
+        ..Offer::BUILT_IN.with_watch()
+    };
+    let plain = "application/json, application/yaml, application/vnd.kubernetes.protobuf, \
+                 application/cbor";
+    let streams = "application/json;stream=watch, application/vnd.kubernetes.protobuf;\
+                   stream=watch, application/cbor-seq";
+    let unrouted = negotiate(Some("text/plain"), &offer).unwrap_err();
+    assert_eq!(unrouted.available, format!("{plain}, {streams}"));
+    let found = Offer {
+        routed: false,
+        ..offer
+    };
+    let refused = negotiate(Some("text/plain"), &found).unwrap_err();
+    assert_eq!(refused.available, plain);
+    let yaml = negotiate(Some("application/yaml"), &offer).unwrap();
+    assert_eq!(yaml.check_stream(&offer).unwrap_err().available, streams);
 }
 
 #[test]

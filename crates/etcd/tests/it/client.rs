@@ -62,6 +62,12 @@ impl Client {
         Self(Grpc::new(endpoint.connect().await.unwrap()))
     }
 
+    /// A client that takes responses of any size.
+    pub(crate) async fn unlimited(url: &str) -> Self {
+        let Self(grpc) = Self::connect(url).await;
+        Self(grpc.max_decoding_message_size(usize::MAX))
+    }
+
     pub(crate) async fn call<Q, A>(&mut self, path: &'static str, request: Q) -> Result<A, Status>
     where
         Q: Message + 'static,

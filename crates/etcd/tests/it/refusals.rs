@@ -1,6 +1,6 @@
 //! Errors have etcd's codes and texts, and what is not supported is refused by name.
 
-use crate::client::{Server, delete, operation, put, range};
+use crate::client::{Client, Server, delete, operation, put, range};
 use kubist_etcd::Config;
 use kubist_etcd_api as api;
 use kubist_storage::memory;
@@ -46,7 +46,8 @@ async fn errors_are_those_of_etcd() {
             "/etcdserverpb.Maintenance/Snapshot",
             range("", ""),
             Code::Unimplemented,
-            "Maintenance/Snapshot is not supported by this server",
+            "Maintenance/Snapshot is not supported by this server: stop it, and run `kubist storage \
+             backup`",
         ),
     ];
     for (path, request, code, text) in cases {
@@ -121,6 +122,38 @@ async fn transaction_that_etcd_would_refuse_is_refused() {
     assert_eq!(server.kv.stats().keys, 0);
 }
 
+/// It is refused before anything is encoded.
+#[tokio::test]
+async fn response_that_no_client_takes_is_refused() {
+    let server = Server::start().await;
+    let mut client = server.client().await;
+    let value = "v".repeat(1_400_000);
+    for key in 0..20 {
+        client.put(&format!("k{key}"), &value).await;
+    }
+    let all = || operation(api::Operation::Range(range("k", "l")));
+    let txn = |reads: usize| api::TxnRequest {
+        success: (0..reads).map(|_| all()).collect(),
+        ..api::TxnRequest::default()
+    };
+    let refused = client.call::<_, api::TxnResponse>(api::TXN, txn(100)).await;
+    let status = refused.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    let text = "grpc: trying to send message larger than max (28";
+    assert!(status.message().starts_with(text), "{status:?}");
+    // A large one is encoded apart from others, and is the same.
+    let mut client = Client::unlimited(&server.url).await;
+    let done: api::TxnResponse = client.call(api::TXN, txn(2)).await.unwrap();
+    let sizes = done.responses.into_iter().map(|it| match it.response {
+        Some(api::OperationResponse::Range(found)) => {
+            let values = found.kvs.iter().map(|it| it.value.len());
+            values.sum::<usize>()
+        }
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(sizes.collect::<Vec<_>>(), [28_000_000, 28_000_000]);
+}
+
 #[tokio::test]
 async fn full_store_raises_an_alarm_and_takes_deletes() {
     let limits = memory::Config {
@@ -139,7 +172,7 @@ async fn full_store_raises_an_alarm_and_takes_deletes() {
             "etcdserver: mvcc: database space exceeded"
         )
     );
-    let alarms = |client: crate::client::Client| async move {
+    let alarms = |client: Client| async move {
         let mut client = client;
         let alarms = client.call::<_, api::AlarmResponse>(api::ALARM, api::AlarmRequest::default());
         let alarms = alarms.await.unwrap().alarms;

@@ -2,36 +2,18 @@
 //! API server endpoints every ten seconds. Restores objects that were deleted, even if the whole
 //! store was emptied.
 
+use super::server_endpoints::{self, ENDPOINTS_EVERY};
 use super::{Cluster, bootstrap};
-use kubist_api::core::v1::{ConfigMap, EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
-use kubist_api::discovery::v1 as discovery;
-use kubist_apimachinery::{
-    AnyObject, GroupResource, KubeObject, ListOptions, ObjectMeta, Status, Str,
-};
-use kubist_registry::storage::{
-    Change, Changed, ListRequest, Scope, Storage, UpdateRequest as StorageUpdate,
-};
-use kubist_registry::{
-    Announcement, BoxFuture, PlainStrategy, Predicate, RawStorage, RequestContext, StorageError,
-    Stored, Stores, UpdatePath, UpdatedObject,
-};
+use kubist_api::core::v1::ConfigMap;
+use kubist_apimachinery::{AnyObject, KubeObject, ObjectMeta, Status, Str};
+use kubist_registry::{Announcement, RequestContext, Stores, UpdatePath, UpdatedObject};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// The interval at which the API server endpoints are reconciled, as upstream.
-const ENDPOINTS_EVERY: Duration = Duration::from_secs(10);
-/// The lease duration of a server, as upstream.
-const LEASE: Duration = Duration::from_secs(15);
 /// The number of endpoint rounds between two rounds of everything else: one minute, as upstream.
 const ROUNDS: usize = 6;
-/// The resource of the server leases, as upstream.
-pub(super) const LEASES: &str = "masterleases";
-/// The service through which pods reach the API servers, and its endpoints.
-const SERVICE: &str = "kubernetes";
 const SYSTEM: &str = "kube-system";
 /// The ConfigMap with the trusted client CAs.
 const AUTHENTICATION: &str = "extension-apiserver-authentication";
@@ -65,12 +47,7 @@ async fn maintain(
         authentication(stores, cx, announcement).await?;
         legacy_tokens(stores, cx).await?;
     }
-    match (announcement.address, &cluster.leases) {
-        (Some(address), Some(leases)) => {
-            endpoints(stores, leases, address, announcement.port).await
-        }
-        _ => Ok(()),
-    }
+    server_endpoints::renew(stores, cluster, announcement).await
 }
 
 /// The update of an object: applies `change` to the stored object, or to `new` if there is none.
@@ -93,7 +70,7 @@ impl<K: KubeObject, F: Fn(&mut K) + Send + Sync> UpdatedObject for Desired<K, F>
 }
 
 /// Applies `change` to the stored object, or creates the object from `new`.
-async fn create_or_update<K: KubeObject>(
+pub(super) async fn create_or_update<K: KubeObject>(
     stores: &Arc<Stores>,
     cx: &RequestContext,
     new: K,
@@ -111,7 +88,7 @@ async fn create_or_update<K: KubeObject>(
         .map(drop)
 }
 
-fn named(namespace: &str, name: &str) -> ObjectMeta {
+pub(super) fn named(namespace: &str, name: &str) -> ObjectMeta {
     ObjectMeta {
         name: name.into(),
         namespace: namespace.into(),
@@ -213,128 +190,4 @@ fn is_date(text: &str) -> bool {
         _ => it.is_ascii_digit(),
     };
     text.len() == form.len() && text.chars().zip(form.chars()).all(digit)
-}
-
-/// Renews the lease of this server, and updates the service endpoints to all live servers.
-async fn endpoints(
-    stores: &Arc<Stores>,
-    leases: &RawStorage,
-    address: Ipv4Addr,
-    port: u16,
-) -> Result<(), Status> {
-    let cx = &bootstrap::request(stores);
-    let failed = |error: StorageError| Status::internal_error(error);
-    renew(leases, address).await.map_err(failed)?;
-    let addresses = addresses(leases).await?;
-    let subset = EndpointSubset {
-        addresses: addresses.iter().map(endpoint_address).collect(),
-        ports: vec![EndpointPort {
-            name: "https".into(),
-            port: i32::from(port),
-            protocol: "TCP".into(),
-            ..EndpointPort::default()
-        }],
-        ..EndpointSubset::default()
-    };
-    let old = Endpoints {
-        metadata: named("default", SERVICE),
-        ..Endpoints::default()
-    };
-    create_or_update(stores, cx, old, |it| {
-        it.subsets = vec![subset.clone()];
-        let skip = "endpointslice.kubernetes.io/skip-mirror";
-        it.metadata.labels.insert(skip.into(), "true".into());
-    })
-    .await?;
-    let slice = discovery::EndpointSlice {
-        metadata: named("default", SERVICE),
-        address_type: "IPv4".into(),
-        ..discovery::EndpointSlice::default()
-    };
-    create_or_update(stores, cx, slice, |it| {
-        let of = "kubernetes.io/service-name";
-        it.metadata.labels.insert(of.into(), SERVICE.into());
-        it.endpoints = addresses.iter().map(endpoint).collect();
-        it.ports = vec![discovery::EndpointPort {
-            name: Some("https".into()),
-            protocol: Some("TCP".into()),
-            port: Some(i32::from(port)),
-            ..discovery::EndpointPort::default()
-        }];
-    })
-    .await
-}
-
-fn endpoint_address(ip: &Str) -> EndpointAddress {
-    EndpointAddress {
-        ip: ip.clone(),
-        ..EndpointAddress::default()
-    }
-}
-
-fn endpoint(ip: &Str) -> discovery::Endpoint {
-    discovery::Endpoint {
-        addresses: vec![ip.clone()],
-        conditions: discovery::EndpointConditions {
-            ready: Some(true),
-            ..discovery::EndpointConditions::default()
-        },
-        ..discovery::Endpoint::default()
-    }
-}
-
-/// A lease renewal. Each one is written, which extends the lease.
-struct Renewal(Str);
-
-impl Change for Renewal {
-    fn attempt<'a>(
-        &'a mut self,
-        current: Option<&'a Stored>,
-    ) -> BoxFuture<'a, Result<Changed, Status>> {
-        Box::pin(std::future::ready(self.renewed(current)))
-    }
-}
-
-impl Renewal {
-    fn renewed(&self, current: Option<&Stored>) -> Result<Changed, Status> {
-        let current = current.map(Stored::object).transpose()?;
-        let mut lease = Endpoints::default();
-        lease.metadata.generation = current.map_or(0, |it| it.meta().generation) + 1;
-        lease.subsets.push(EndpointSubset {
-            addresses: vec![endpoint_address(&self.0)],
-            ..EndpointSubset::default()
-        });
-        Ok(Changed::Write(Box::new(lease), Some(LEASE)))
-    }
-}
-
-async fn renew(leases: &RawStorage, address: Ipv4Addr) -> Result<(), StorageError> {
-    let address = address.to_string();
-    let key = leases.keys().key("", &address)?;
-    let request = StorageUpdate {
-        missing_ok: true,
-        ..StorageUpdate::default()
-    };
-    let mut renewal = Renewal(address.into());
-    leases.update(key, request, &mut renewal).await.map(drop)
-}
-
-/// Returns the addresses of all live servers, sorted.
-async fn addresses(leases: &RawStorage) -> Result<Vec<Str>, Status> {
-    let request = ListRequest {
-        resource: &GroupResource::new("", LEASES),
-        scope: Scope::default(),
-        predicate: &Predicate::everything(Arc::new(PlainStrategy::default())),
-        options: &ListOptions::default(),
-    };
-    let mut addresses = Vec::new();
-    for stored in leases.list(request).await?.items {
-        let object: &dyn Any = &**stored.object()?;
-        let lease = object.downcast_ref::<Endpoints>();
-        let subsets = lease.into_iter().flat_map(|it| &it.subsets);
-        addresses.extend(subsets.flat_map(|it| &it.addresses).map(|it| it.ip.clone()));
-    }
-    addresses.sort();
-    addresses.dedup();
-    Ok(addresses)
 }

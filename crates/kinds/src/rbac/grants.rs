@@ -4,7 +4,7 @@ use kubist_api::rbac::v1::{PolicyRule, RoleRef};
 use kubist_apimachinery::{GroupResource, KubeObject, Status};
 use kubist_authorization::ResourceAction;
 use kubist_authorization::rbac::{GROUP, GrantError};
-use kubist_registry::Admission;
+use kubist_registry::{Admission, changes_only_ownership};
 
 /// Checks a role. `old` is the stored one, and `aggregates` whether either has an aggregation rule.
 pub(super) async fn check_role<K: KubeObject>(
@@ -17,7 +17,7 @@ pub(super) async fn check_role<K: KubeObject>(
     let Some(grants) = cx.request.grants.as_deref() else {
         return Ok(());
     };
-    if old.is_some_and(|old| lets_go(new, old)) {
+    if old.is_some_and(|old| changes_only_ownership(new, old)) {
         return Ok(());
     }
     let metadata = new.metadata();
@@ -45,29 +45,13 @@ pub(super) async fn check_binding<K: KubeObject>(
     let Some(grants) = cx.request.grants.as_deref() else {
         return Ok(());
     };
-    if old.is_some_and(|old| lets_go(new, old)) {
+    if old.is_some_and(|old| changes_only_ownership(new, old)) {
         return Ok(());
     }
     let metadata = new.metadata();
     let user = &cx.request.user;
     let checked = grants.check_binding(user, &metadata.namespace, role).await;
     checked.map_err(|error| refusal(K::PLURAL, &metadata.name, &error))
-}
-
-/// Reports whether a write changes nothing but what the garbage collector changes, to delete the
-/// object in the end: it grants nothing.
-fn lets_go<K: KubeObject>(new: &K, old: &K) -> bool {
-    let mut same = new.clone();
-    let (metadata, before) = (same.metadata_mut(), old.metadata());
-    metadata
-        .owner_references
-        .clone_from(&before.owner_references);
-    metadata.finalizers.clone_from(&before.finalizers);
-    metadata.managed_fields.clone_from(&before.managed_fields);
-    metadata
-        .resource_version
-        .clone_from(&before.resource_version);
-    same == *old
 }
 
 fn refusal(resource: &str, name: &str, error: &GrantError) -> Status {

@@ -4,7 +4,7 @@
 use super::{Owner, Ranges};
 use kubist_api::networking::v1::{IPAddress, IPAddressSpec, ParentReference};
 use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Status, Time};
-use kubist_registry::storage::{CreateRequest, DeleteRequest, ListRequest, Scope, Storage};
+use kubist_registry::storage::{DeleteRequest, ListRequest, PutOptions, Scope, Storage};
 use kubist_registry::{
     PlainStrategy, Predicate, Random, RawStorage, StorageError, Stored, WallClock,
 };
@@ -91,7 +91,7 @@ impl Addresses {
             let object = Box::new(self.object(address, owner));
             match self
                 .storage
-                .create(key, object, CreateRequest::default())
+                .create(key, object, PutOptions::default())
                 .await
             {
                 Ok(_) => false,

@@ -5,7 +5,7 @@ use super::Ranges;
 use super::port_set::PortSet;
 use kubist_api::core::v1::RangeAllocation;
 use kubist_apimachinery::Status;
-use kubist_registry::storage::{Change, Changed, Storage, UpdateRequest};
+use kubist_registry::storage::{Change, Changed, PutOptions, Storage, UpdateRequest};
 use kubist_registry::{BoxFuture, Random, RawStorage, StorageError, Stored};
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -177,7 +177,7 @@ pub(super) fn written(
     mut allocation: RangeAllocation,
 ) -> Changed {
     PortSet(ports).write(range, &mut allocation);
-    Changed::Write(Box::new(allocation), None)
+    Changed::Write(Box::new(allocation), PutOptions::default())
 }
 
 /// An edit that cannot fail.

@@ -184,6 +184,19 @@ pub(crate) fn immutable_value<T: PartialEq>(
     }
 }
 
+/// Checks a text. All its problems are joined into one error.
+pub(crate) fn joined(
+    errors: &mut Errors,
+    text: &str,
+    path: &FieldPath,
+    rule: fn(&str) -> Vec<String>,
+) {
+    let problems = rule(text);
+    if !problems.is_empty() {
+        errors.push(FieldError::invalid(path, text, problems.join(",")));
+    }
+}
+
 /// Formats a message as JSON for [`FieldError`]s, with its fields in order.
 pub(crate) fn shown(message: &dyn Message) -> BadValue {
     BadValue::json(&as_json(message))

@@ -14,6 +14,15 @@ const CERTIFICATE_SECONDS_MAX: i32 = 91 * 24 * 60 * 60;
 /// The maximum lifetime of a certificate by Kubernetes' own signers: a day.
 const OWN_CERTIFICATE_SECONDS_MAX: i32 = 24 * 60 * 60;
 
+/// The error of a name with a colon, of a trust bundle without a signer.
+pub(crate) const COLON_WITHOUT_SIGNER: &str =
+    "ClusterTrustBundle without signer name must not have \":\" in its name";
+
+/// Returns the error of a trust bundle whose name does not begin with its signer's.
+pub(crate) fn other_prefix(signer: &str, prefix: &str) -> String {
+    format!("ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}")
+}
+
 /// Checks a signer name: a domain, a slash and a path with dots.
 pub(crate) fn check(errors: &mut Errors, name: &str, path: &FieldPath) {
     if !rules::required(errors, name, path) {
@@ -63,14 +72,10 @@ fn check_labels(
 pub(crate) fn bundle_name(name: &str) -> Vec<String> {
     let problems = match name.rsplit_once(':') {
         None => validate_name::dns1123_subdomain(name),
-        Some(("", _)) => vec![
-            "ClusterTrustBundle without signer name must not have \":\" in its name".to_owned(),
-        ],
+        Some(("", _)) => vec![COLON_WITHOUT_SIGNER.to_owned()],
         Some((signer, _)) if signer.contains('/') => {
             let (signer, prefix) = (signer.replace(':', "/"), signer.replace('/', ":"));
-            vec![format!(
-                "ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}:"
-            )]
+            vec![other_prefix(&signer, &format!("{prefix}:"))]
         }
         Some((_, own)) => validate_name::dns1123_subdomain(own),
     };

@@ -4,7 +4,9 @@ mod creates;
 mod deletes;
 mod evictions;
 mod matrix;
+mod stored_versions;
 
+use crate::custom;
 use crate::fixture::{Fixture, config_map};
 use crate::turnstile::{Pair, at_every_call, at_every_call_of};
 use kubist_apimachinery::{AnyObject, PostOptions, Status};
@@ -18,6 +20,18 @@ impl<F: Fn(&mut dyn AnyObject) + Send + Sync> UpdatedObject for Edit<F> {
         let mut object = old.expect("it exists").boxed_clone();
         (self.0)(&mut *object);
         Ok(object)
+    }
+}
+
+/// Defines widgets, which both servers serve. Neither observes later changes of the definition.
+async fn define_widgets(pair: &Pair) {
+    let widgets = custom::definition("widgets", "Widget", &custom::versions());
+    pair.second.create(widgets).await;
+    for fixture in [&pair.first, &pair.second] {
+        tokio::select! {
+            () = fixture.registry.run_definitions() => {}
+            _ = custom::served(fixture, "v1") => {}
+        }
     }
 }
 

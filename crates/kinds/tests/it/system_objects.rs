@@ -182,3 +182,37 @@ async fn servers_that_are_gone_are_no_endpoints() {
     }
     assert_eq!(addresses(&servers[0].0).await, ["10.0.0.1"]);
 }
+
+async fn endpoint_addresses(registry: &Registry) -> (Vec<String>, Vec<String>) {
+    let endpoints: Endpoints = get(registry, "default", "kubernetes").await.expect("there");
+    let slice: EndpointSlice = get(registry, "default", "kubernetes").await.expect("there");
+    let subsets = endpoints.subsets.iter().flat_map(|it| &it.addresses);
+    let sliced = slice.endpoints.iter().flat_map(|it| &it.addresses);
+    (
+        subsets.map(|it| it.ip.to_string()).collect(),
+        sliced.map(ToString::to_string).collect(),
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn server_that_withdraws_is_gone_at_once_and_the_last_one_stays() {
+    let fixture = Fixture::new().await;
+    let (registry, mut tasks) = (&fixture.registry, JoinSet::new());
+    let both = |of: &[&str]| {
+        let of: Vec<String> = of.iter().map(|it| (*it).to_owned()).collect();
+        (of.clone(), of)
+    };
+    keep(&mut tasks, registry, 1);
+    sleep(Duration::from_secs(1)).await;
+    keep(&mut tasks, registry, 2);
+    sleep(Duration::from_secs(1)).await;
+    let found = endpoint_addresses(registry).await;
+    assert_eq!(found, both(&["10.0.0.1", "10.0.0.2"]));
+    tasks.shutdown().await;
+    registry.withdraw(&announced(1)).await.expect("it may");
+    assert_eq!(endpoint_addresses(registry).await, both(&["10.0.0.2"]));
+    // Again, as a server does that was not there.
+    registry.withdraw(&announced(1)).await.expect("it may");
+    registry.withdraw(&announced(2)).await.expect("it may");
+    assert_eq!(endpoint_addresses(registry).await, both(&["10.0.0.2"]));
+}

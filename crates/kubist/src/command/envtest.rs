@@ -13,6 +13,8 @@ use std::process::ExitCode;
 const PROGRAMS: [&str; 2] = ["etcd", "kube-apiserver"];
 /// The program that some suites call.
 const KUBECTL: &str = "kubectl";
+/// The file that tells a directory which this command has filled from others.
+const MARKER: &str = ".kubist-envtest";
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -35,16 +37,41 @@ pub(crate) fn run(options: &Options) -> Outcome {
     fs::create_dir_all(&options.dir)
         .map_err(|error| format!("cannot create {}: {error}", options.dir.display()))?;
     let dir = fs::canonicalize(&options.dir)?;
+    let marker = dir.join(MARKER);
+    let was_filled = marker.is_file();
+    for path in PROGRAMS.map(|it| dir.join(it)) {
+        check_is_own(&path, was_filled)?;
+    }
+    fs::write(&marker, "")
+        .map_err(|error| format!("cannot write {}: {error}", marker.display()))?;
     for program in PROGRAMS {
         place(&own, &dir.join(program), options.copy)?;
     }
+    let own_kubectl = dir.join(KUBECTL);
     match on_path(KUBECTL) {
-        Some(kubectl) => place(&kubectl, &dir.join(KUBECTL), options.copy)?,
+        // One that somebody put there is theirs.
+        _ if !was_filled && own_kubectl.exists() => {}
+        Some(kubectl) => place(&kubectl, &own_kubectl, options.copy)?,
+        None if own_kubectl.exists() => {}
         None => note("kubectl is not on the PATH: suites that call it need one in this directory")?,
     }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", dir.display())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Checks that nothing is at a path, or what this command put there.
+fn check_is_own(path: &Path, was_filled: bool) -> Result<(), Box<dyn Error>> {
+    let is_there = fs::symlink_metadata(path).is_ok();
+    if was_filled || !is_there {
+        return Ok(());
+    }
+    let shown = path.display();
+    Err(format!(
+        "{shown} exists, and this command did not put it there: remove it, or choose another \
+         directory"
+    )
+    .into())
 }
 
 /// Puts a program at a path, in place of what this command put there before.

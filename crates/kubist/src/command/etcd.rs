@@ -40,7 +40,8 @@ write is on disk before it is acknowledged, except with --unsafe-no-fsync. The d
 same as that of `kubist serve --data-dir`, and `kubist storage` checks, compacts and backs it up.
 
 It is one member without users: members, authentication, snapshots in etcd's file format, and the
-HTTP gateway are refused. Each write of a transaction has a revision of its own. History ends at a
+HTTP gateway are refused. Other flags of etcd are accepted, and a warning names those without
+effect. Each write of a transaction has a revision of its own. History ends at a
 compaction, or when it needs more than --history-bytes.
 
 When it is ready, it prints one line on standard output:
@@ -103,7 +104,7 @@ pub(crate) struct Options {
     /// Maximum operations of a transaction
     #[arg(long, value_name = "OPERATIONS", default_value = "128", value_parser = values::positive)]
     max_txn_ops: u64,
-    /// How --auto-compaction-retention is meant
+    /// What --auto-compaction-retention counts
     #[arg(long, value_enum, value_name = "MODE", default_value = "periodic")]
     auto_compaction_mode: Mode,
     /// The history to keep: hours, a duration such as 30m, or a number of events; 0 keeps all
@@ -128,13 +129,13 @@ enum Mode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Level {
-    /// And decisions
+    /// Everything, with the reasons of decisions
     Debug,
-    /// And what happens
+    /// Errors, warnings and what happens
     Info,
-    /// And warnings
+    /// Errors and warnings
     Warn,
-    /// Errors
+    /// Errors only
     Error,
     /// The same as error
     #[value(alias = "dpanic")]
@@ -150,6 +151,13 @@ enum Kv {
     Durable(JournaledKv),
 }
 
+/// Threads for calls: half as many as cores. The journal and the kernel's share of each call run on
+/// the others, and a call that wakes fewer threads costs less. `None` if the cores are unknown.
+pub(crate) fn workers() -> Option<usize> {
+    let cores = std::thread::available_parallelism().ok()?;
+    Some(cores.get().div_ceil(2))
+}
+
 pub(crate) async fn run(options: Options) -> Outcome {
     let started = Instant::now();
     let mut signals = signal::listen()?;
@@ -159,8 +167,10 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let tls = options.tls.tls()?;
     let limits = options.limits()?;
     let listeners = options.listen(tls.is_some()).await?;
-    let kv = options.open(limits).await?;
-    let etcd = Etcd::new(kv.engine(), options.config(&listeners));
+    let kv = options.open(limits.clone()).await?;
+    let mut config = options.config(&listeners);
+    config.quota_bytes = u64::try_from(limits.data_bytes_max.unwrap_or_default()).unwrap_or(0);
+    let etcd = Etcd::new(kv.engine(), config);
     let (stopping, stopped) = watch::channel(());
     let mut servers = JoinSet::new();
     let urls: Vec<_> = listeners.iter().map(|it| it.url.clone()).collect();
@@ -277,6 +287,15 @@ impl Options {
         let Some(dir) = self.data_dir.clone() else {
             return Ok(Kv::Memory(MemoryKv::new(limits, clock)));
         };
+        // The directory itself, or that in it.
+        if dir.join("member").is_dir() || dir.join("snap").is_dir() && dir.join("wal").is_dir() {
+            return Err(format!(
+                "{} is the data directory of an etcd, whose format this is not: choose another, \
+                 and copy the keys with etcdctl",
+                dir.display()
+            )
+            .into());
+        }
         let synced = !self.unsafe_no_fsync;
         let opened = spawn_blocking(move || -> Result<JournaledKv, StoreError> {
             let store = if synced {

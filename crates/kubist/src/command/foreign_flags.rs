@@ -11,6 +11,11 @@ pub(super) trait Foreign {
     const IGNORED: &'static [(&'static str, &'static str)];
     /// Those that are refused.
     const REFUSED: &'static [(&'static str, &'static str)] = &[];
+
+    /// Why a value of an ignored flag is refused, if it is: with it the server would be another.
+    fn refusal(_flag: &str, _value: &str) -> Option<&'static str> {
+        None
+    }
 }
 
 /// The ignored flags of a command line.
@@ -20,6 +25,11 @@ pub(super) struct ForeignFlags<P>(Vec<(&'static str, &'static str)>, PhantomData
 impl<P> ForeignFlags<P> {
     /// Logs which flags have no effect, and why.
     pub(super) fn say(&self) {
+        if !self.0.is_empty() {
+            let flags: Vec<_> = self.0.iter().map(|(flag, _)| format!("--{flag}")).collect();
+            let flags = flags.join(", ");
+            tracing::warn!("flags without effect (at level info the log says why): {flags}");
+        }
         for (flag, why) in &self.0 {
             tracing::info!("--{flag} has no effect: {why}");
         }
@@ -54,7 +64,25 @@ impl<P: Foreign> FromArgMatches for ForeignFlags<P> {
             return Err(Error::raw(ErrorKind::UnknownArgument, message));
         }
         let all = P::IGNORED.iter().copied();
-        let given = all.filter(|(flag, _)| matches.contains_id(flag)).collect();
+        let given: Vec<_> = all.filter(|(flag, _)| matches.contains_id(flag)).collect();
+        for (flag, _) in &given {
+            let mut values: Vec<_> = matches
+                .get_many::<String>(flag)
+                .into_iter()
+                .flatten()
+                .collect();
+            // A flag alone is that of a boolean.
+            let alone = "true".to_owned();
+            if values.is_empty() {
+                values.push(&alone);
+            }
+            for value in values {
+                if let Some(why) = P::refusal(flag, value) {
+                    let message = format!("--{flag}={value} is not supported: {why}\n");
+                    return Err(Error::raw(ErrorKind::InvalidValue, message));
+                }
+            }
+        }
         Ok(Self(given, PhantomData))
     }
 

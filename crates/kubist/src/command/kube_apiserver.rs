@@ -32,8 +32,8 @@ pub(crate) struct Options {
     about = "Kubist's API server, with the flags and the defaults of a kube-apiserver",
     after_help = "\
 Flags of a kube-apiserver that mean nothing here are accepted, and logged with --log-level info;
-those without which the server would be another one are refused by name. There are no controllers,
-as in a kube-apiserver, and no kubeconfig is written. Without --etcd-servers everything is in memory."
+those without which the server would be another one are refused by name. There are no
+controllers of workloads, as in a kube-apiserver, and no kubeconfig is written. Without --etcd-servers everything is in memory."
 )]
 struct Flags {
     /// The IP address to listen on
@@ -51,7 +51,7 @@ struct Flags {
 /// The defaults of a kube-apiserver that differ from those of `serve`.
 const DEFAULTS: [(&str, &str); 4] = [
     ("kubeconfig", ""),
-    ("controllers", "none"),
+    ("controllers", "local-apiservices"),
     ("authorization_mode", "AlwaysAllow"),
     ("allow_privileged", "false"),
 ];
@@ -63,8 +63,20 @@ impl Flags {
             command = command.mut_arg(name, |arg| arg.default_value(value));
         }
         let program = OsString::from("kube-apiserver");
+        let flags = flags.into_iter().map(long_verbosity);
         let matches = command.try_get_matches_from([program].into_iter().chain(flags))?;
         Self::from_arg_matches(&matches)
+    }
+}
+
+/// Returns Go's short flag of how much is logged, `-v`, as the long one: here `-v` is another.
+fn long_verbosity(flag: OsString) -> OsString {
+    let short = flag.to_str().and_then(|it| it.strip_prefix("-v"));
+    let level = short.map(|it| it.strip_prefix('=').unwrap_or(it));
+    match level {
+        Some("") => "--v".into(),
+        Some(level) => format!("--v={level}").into(),
+        None => flag,
     }
 }
 
@@ -99,6 +111,19 @@ mod tests {
                 panic!("{flags:?}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn how_much_is_logged_is_said_as_in_go() {
+        for flags in [&["-v=2"][..], &["-v2"], &["-v", "2"], &["--v=2"]] {
+            let parsed = parsed(flags);
+            assert!(parsed.is_ok(), "{flags:?}: {}", parsed.unwrap_err());
+        }
+        let error = parsed(&["-v=abc"]).unwrap_err().to_string();
+        assert!(
+            error.contains("--v=abc is not supported: it is a number"),
+            "{error}"
+        );
     }
 
     #[test]

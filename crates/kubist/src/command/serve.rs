@@ -21,18 +21,22 @@ use tokio::time::Instant;
 
 mod access_options;
 mod admission_options;
+mod aggregation_options;
 mod audit_backend_options;
 mod audit_options;
 mod authentication_options;
 mod authorization_options;
 mod etcd_options;
+mod feature_gates;
 mod key_options;
 mod kubelet_options;
 mod limit_options;
 mod network_options;
 mod oidc_options;
+mod pem_files;
 mod proxy_options;
 
+use self::feature_gates::FeatureGates;
 use super::usage::WrongUsage;
 use super::{Outcome, logging, signal, system_limits, values};
 
@@ -103,10 +107,10 @@ pub(crate) struct Options {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "gc,namespace,clusterrole-aggregation,resourcequota,policy-types"
+        default_value = "gc,namespace,clusterrole-aggregation,resourcequota,policy-types,local-apiservices,storage-version-migrator"
     )]
     controllers: Vec<Choice>,
-    /// Simulate Deployments and Pods, without containers
+    /// Simulate workloads, nodes and kubelets, without containers
     #[arg(long)]
     simulate: bool,
     #[command(flatten)]
@@ -128,10 +132,24 @@ pub(crate) struct Options {
         allow_negative_numbers = true
     )]
     history: usize,
+    /// How long the store keeps events; etcd is told to compact at this interval. 0: not limited
+    #[arg(
+        long = "etcd-compaction-interval",
+        value_name = "DURATION",
+        default_value = "5m",
+        value_parser = values::compaction_interval
+    )]
+    history_age: Duration,
+    /// Upstream's feature gates. CBORServingAndStorage=true offers CBOR to clients; of others it is
+    /// said that they have no effect
+    #[arg(long, value_name = "GATE=BOOL,...")]
+    feature_gates: Vec<FeatureGates>,
     #[command(flatten)]
     network: network_options::NetworkOptions,
     #[command(flatten)]
     kubelets: kubelet_options::KubeletOptions,
+    #[command(flatten)]
+    aggregation: aggregation_options::AggregationOptions,
     #[command(flatten)]
     limits: limit_options::LimitOptions,
     /// Serve watches and lists from a watch cache per resource; by default only with etcd, and only
@@ -234,6 +252,10 @@ enum Choice {
     Serviceaccount,
     /// The config map kube-root-ca.crt of every namespace
     RootCaCertPublisher,
+    /// The API services of what the server itself serves
+    LocalApiservices,
+    /// Storing objects anew, on request
+    StorageVersionMigrator,
     /// Nothing
     None,
 }
@@ -261,9 +283,15 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
     let followed = options.encryption_provider_config_automatic_reload;
     let decider = options.authorization.decider()?;
     let users_ca_file = options.keys.client_ca_file();
-    let believed = options
+    let mut believed = options
         .authentication
         .authenticators(users_ca_file, decider.allows_all)?;
+    let gates = FeatureGates::merged_and_said(options.feature_gates);
+    let etcd = options.etcd.servers();
+    let in_memory = options.data_dir.is_none() && etcd.is_none();
+    let aggregation = options
+        .aggregation
+        .config(&mut believed.authenticators.request_header, in_memory)?;
     let config = ServerConfig {
         listen: Some(options.listen),
         tokens: options.access.tokens()?,
@@ -277,12 +305,14 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         allow_privileged: options.admission.allow_privileged(),
         controllers: controllers(&options.controllers)?,
         history_events_max: options.history,
+        history_age: options.history_age,
         storage_bytes_max: options.limits.storage_bytes(),
         object_cache_bytes_max: options.limits.object_cache_bytes(),
         advertise_address: options.advertise_address,
         service_network: options.network.service_cluster_ip_range,
         node_ports: options.network.service_node_port_range,
         backends: options.kubelets.backends()?,
+        aggregation,
         data_dir: options.data_dir,
         keys: options.keys.keys(),
         watch_cache: options.watch_cache,
@@ -293,11 +323,12 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
             .then_some(options.encryption_provider_config)
             .flatten()
             .map(EncryptionFile::new),
-        etcd: options.etcd.servers(),
+        etcd,
         audit: options.audit.audit()?,
         requests_max: options.limits.requests(),
         mutating_requests_max: options.limits.mutating_requests(),
         priority_and_fairness: options.limits.priority_and_fairness(),
+        cbor: gates.cbor(),
         connections_max: options.limits.connections()?,
         shutdown_delay: options.shutdown.delay,
         watch_drain: options.shutdown.watches,
@@ -309,9 +340,6 @@ pub(super) async fn run_after(options: Options, say: impl FnOnce()) -> Outcome {
         .map_err(|error| explain(options.listen, error))?;
     if options.simulate {
         simulate(&mut server)?;
-    }
-    if !options.kubeconfig.as_os_str().is_empty() {
-        server.write_kubeconfig(&options.kubeconfig)?;
     }
     announce_ready(&server, &options.kubeconfig, &decider.modes, started)?;
     run_to_end(server, &mut signals).await
@@ -335,10 +363,19 @@ async fn run_to_end(mut server: Server, signals: &mut signal::Signals) -> Outcom
     }
 }
 
-/// Runs the controllers of workloads, and the stand-in for the kubelet.
+/// Runs the controllers of workloads, and the stand-in for the kubelets, which answers on a port
+/// of loopback.
 fn simulate(server: &mut Server) -> Result<(), ServerError> {
+    let kubelet = kubist_workloads::kubelet::Options {
+        listen: Some((Ipv4Addr::LOCALHOST, 0).into()),
+        ..kubist_workloads::kubelet::Options::default()
+    };
+    let options = kubist_workloads::Options {
+        kubelet: Some(kubelet),
+        ..kubist_workloads::Options::default()
+    };
     server.run_controller("simulation", |client, token| {
-        kubist_workloads::run(client, kubist_workloads::Options::default(), token)
+        kubist_workloads::run(client, options, token)
     })
 }
 
@@ -375,6 +412,8 @@ fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>
         Choice::PolicyTypes => Some(Controller::PolicyTypes),
         Choice::Serviceaccount => Some(Controller::ServiceAccount),
         Choice::RootCaCertPublisher => Some(Controller::RootCertificates),
+        Choice::LocalApiservices => Some(Controller::LocalApiServices),
+        Choice::StorageVersionMigrator => Some(Controller::StorageVersionMigrator),
         Choice::None => None,
     });
     Ok(named.collect())
@@ -400,22 +439,24 @@ fn explain(listen: SocketAddr, error: ServerError) -> Box<dyn Error> {
     error.into()
 }
 
+/// Writes the kubeconfig, if one is wanted, and then says that the server is ready.
 fn announce_ready(
     server: &Server,
     kubeconfig: &Path,
     modes: &str,
     started: Instant,
-) -> std::io::Result<()> {
-    let shown = if kubeconfig.as_os_str().is_empty() {
-        String::new()
-    } else {
-        format!(" kubeconfig={}", kubeconfig.display())
-    };
+) -> Result<(), Box<dyn Error>> {
+    let mut shown = String::new();
+    if !kubeconfig.as_os_str().is_empty() {
+        server.write_kubeconfig(kubeconfig)?;
+        shown = format!(" kubeconfig={}", kubeconfig.display());
+    }
     announce(&format!(
         "ready {}{shown} authorization={modes} in {} ms",
         server.url(),
         started.elapsed().as_millis()
-    ))
+    ))?;
+    Ok(())
 }
 
 fn announce(line: &str) -> std::io::Result<()> {

@@ -146,8 +146,8 @@ fn named<T>(path: &Path, done: io::Result<T>) -> Result<T, Box<dyn Error>> {
 fn open(dir: &Path) -> Result<Store, Box<dyn Error>> {
     Store::open_existing(dir).map_err(|error| match error {
         StoreError::InUse { .. } => format!(
-            "{error}: stop the server first, or let it make a backup itself: kubist storage \
-             backup --kubeconfig FILE TO"
+            "{error}: stop the server first; `kubist serve` makes a backup while it runs: kubist \
+             storage backup --kubeconfig FILE TO"
         )
         .into(),
         error => error.into(),

@@ -33,9 +33,7 @@ pub(super) fn bytes(text: &str) -> Result<usize, String> {
     let quantity: Option<Quantity> = text.parse().ok();
     let quantity = quantity.filter(|it| it.signum() >= 0 && it.is_whole());
     let bytes = quantity.and_then(|it| usize::try_from(it.value()).ok());
-    bytes.ok_or_else(|| {
-        "must be a number of bytes, such as 1073741824, 1G or 1Gi; 0 is no limit".to_owned()
-    })
+    bytes.ok_or_else(|| "must be a number of bytes, such as 1073741824, 1G or 1Gi".to_owned())
 }
 
 /// Parses a non-negative integer.
@@ -54,12 +52,37 @@ pub(super) fn positive(text: &str) -> Result<u64, String> {
 pub(super) fn duration(text: &str) -> Result<std::time::Duration, String> {
     let duration: Option<Duration> = text.parse().ok();
     let duration = duration.and_then(Duration::to_std);
-    duration.ok_or_else(|| "must be a time with its unit, such as 30s, 5m or 1h30m".to_owned())
+    duration.ok_or_else(|| {
+        "must be a time with its unit, such as 30s, 5m or 1h30m, not negative, and at most 292 years"
+            .to_owned()
+    })
+}
+
+/// A server that starts reads lists in pages, and what it reads must not be compacted meanwhile.
+const COMPACTION_INTERVAL_MIN: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Parses the interval of compactions; zero is none.
+pub(super) fn compaction_interval(text: &str) -> Result<std::time::Duration, String> {
+    let interval = duration(text)?;
+    if !interval.is_zero() && interval < COMPACTION_INTERVAL_MIN {
+        return Err("must be 0, or a second or more".to_owned());
+    }
+    Ok(interval)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compactions_are_a_second_apart_at_least_or_never() {
+        for text in ["0", "0s", "1s", "5m"] {
+            compaction_interval(text).expect(text);
+        }
+        for text in ["1ns", "999ms", "-1s", "99999999999h", "5"] {
+            compaction_interval(text).expect_err(text);
+        }
+    }
 
     #[test]
     fn an_address_to_listen_on_may_be_written_as_in_go() {

@@ -1,5 +1,6 @@
 //! What the HTTP server, and those who read its announcement, must know of a configuration.
 
+use crate::advertise;
 use crate::server_config::ServerConfig;
 use kubist_apimachinery::{ByteString, Str};
 use kubist_apiserver::{
@@ -16,11 +17,14 @@ pub(super) fn settings_of_http(
     config: &ServerConfig,
     stored: DynamicAdmission,
 ) -> kubist_apiserver::Config {
-    let advertised = config.advertise_address.iter();
+    // The certificate names what the Service `kubernetes` leads to, whichever chose it.
+    let chosen = config.listen.filter(|it| it.ip().is_unspecified());
+    let chosen = chosen.and_then(advertise::address);
+    let advertised = config.advertise_address.or(chosen);
     let tokens = config.tokens.iter().map(|it| admin_token(it));
     kubist_apiserver::Config {
         listen: config.listen,
-        serving_names: advertised.map(ToString::to_string).collect(),
+        serving_names: advertised.iter().map(ToString::to_string).collect(),
         tokens: tokens.chain(config.user_tokens.iter().cloned()).collect(),
         authenticators: config.authenticators.clone(),
         authorization: config.authorization.clone(),
@@ -32,8 +36,10 @@ pub(super) fn settings_of_http(
         requests_max: config.requests_max,
         mutating_requests_max: config.mutating_requests_max,
         priority_and_fairness: config.priority_and_fairness,
+        cbor: config.cbor,
         connections_max: config.connections_max,
         backends: config.backends.clone(),
+        aggregation: config.aggregation.clone(),
         shutdown_delay: config.shutdown_delay,
         watch_drain: config.watch_drain,
         goaway_chance: config.goaway_chance,

@@ -5,6 +5,7 @@
 mod apply_sets;
 mod definitions;
 mod finalizers;
+mod kubelets;
 mod namespaces;
 mod owners;
 mod rollouts;

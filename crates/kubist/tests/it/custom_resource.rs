@@ -23,10 +23,10 @@ use std::time::Duration;
 
 /// Starts a server that serves a kind.
 async fn serving<K: CustomResource>() -> Server {
-    let server = Server::start(ServerConfig {
+    let server = Box::pin(Server::start(ServerConfig {
         controllers: [].into(),
         ..Default::default()
-    })
+    }))
     .await
     .unwrap();
     establish(&server.client(), &K::definition()).await;

@@ -63,15 +63,19 @@ fn run(peer: &Path, etcd: &Etcd, resources: &[Value], further: &[&str]) -> Vec<S
 
 /// A server on this etcd without controllers.
 pub(crate) async fn server(etcd: &Etcd) -> Server {
-    let config = ServerConfig {
+    Server::start(config(etcd)).await.unwrap()
+}
+
+/// The configuration of such a server.
+pub(crate) fn config(etcd: &Etcd) -> ServerConfig {
+    ServerConfig {
         controllers: [].into(),
         etcd: Some(EtcdServers {
             servers: vec![etcd.url()],
             ..EtcdServers::default()
         }),
         ..ServerConfig::default()
-    };
-    Server::start(config).await.unwrap()
+    }
 }
 
 /// Returns the objects of a kind.

@@ -50,6 +50,11 @@ impl Drop for KubeApiserver {
 
 impl KubeApiserver {
     pub(crate) async fn start(binary: &Path, etcd: &Etcd) -> Self {
+        Self::start_with(binary, etcd, &[]).await
+    }
+
+    /// The same with further flags.
+    pub(crate) async fn start_with(binary: &Path, etcd: &Etcd, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         let port = free_addresses(1)[0].port().to_string();
@@ -79,6 +84,7 @@ impl KubeApiserver {
             .arg(file("key"))
             // No controller creates service accounts for Pods.
             .args(["--disable-admission-plugins", "ServiceAccount"])
+            .args(flags)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(file("log")).unwrap())

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const GROUP: &str = "both.example.com";
 
 /// A definition with two versions, defaults, a rule, and a status subresource.
-fn definition(plural: &str, kind: &str) -> Value {
+pub(crate) fn definition(plural: &str, kind: &str) -> Value {
     let version = |name: &str, is_stored: bool| {
         json!({
             "name": name, "served": true, "storage": is_stored, "subresources": {"status": {}},
@@ -67,7 +67,7 @@ fn definition(plural: &str, kind: &str) -> Value {
 }
 
 /// Returns an object, with the form of its resource.
-fn custom(plural: &str, kind: &str, version: &str, name: &str) -> Value {
+pub(crate) fn custom(plural: &str, kind: &str, version: &str, name: &str) -> Value {
     json!({"plural": plural, "namespaced": true, "object": {
         "apiVersion": format!("{GROUP}/{version}"), "kind": kind,
         "metadata": {"name": name, "namespace": "default", "annotations": {"by": "<both>"}},
@@ -75,7 +75,7 @@ fn custom(plural: &str, kind: &str, version: &str, name: &str) -> Value {
     }})
 }
 
-fn object(of: &Value) -> Unstructured {
+pub(crate) fn object(of: &Value) -> Unstructured {
     Unstructured {
         object: of["object"].as_object().unwrap().clone(),
     }

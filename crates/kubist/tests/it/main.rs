@@ -32,6 +32,9 @@ mod etcd;
 mod etcd_faults;
 #[cfg(unix)]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_fleet;
+#[cfg(unix)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_kills;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_peer;
@@ -41,6 +44,8 @@ mod etcd_servers;
 mod etcd_status;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_upstream_cbor;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream_custom;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -59,6 +64,8 @@ mod in_memory_restart;
 #[cfg(feature = "leader-election")]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod leader_election;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod local_api_services;
 mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod mistakes;
@@ -73,6 +80,8 @@ mod serve;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod serve_faults;
 mod server;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod storage_version_migration;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod traces;
 mod watch;

@@ -3,8 +3,13 @@
 use kubist::api::core::v1::{ConfigMap, Endpoints, Namespace};
 use kubist::apimachinery::wire::Wire as _;
 use kubist::client::Api;
-use kubist::{Controller, Server, ServerConfig};
+use kubist::etcd::Etcd;
+use kubist::storage::memory::MemoryKv;
+use kubist::{Controller, EtcdServers, Server, ServerConfig};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 fn namespace(name: &str) -> Namespace {
     let mut namespace = Namespace::default();
@@ -76,6 +81,8 @@ async fn two_servers_with_one_seed_give_the_same_uids() {
         "policy-types",
         "serviceaccount",
         "root-ca-cert-publisher",
+        "local-apiservices",
+        "storage-version-migrator",
     ];
     assert_eq!(Controller::ALL.map(Controller::name), names);
 }
@@ -104,32 +111,49 @@ async fn a_server_keeps_no_more_events_than_its_config_says() {
     server.shutdown().await;
 }
 
+/// Waits until these servers are the endpoints of the service `kubernetes`.
+async fn listed(server: &Server, addresses: &[&str]) {
+    let endpoints: Api<Endpoints> = Api::namespaced(server.client(), "default");
+    let found = endpoints.wait_until_within("kubernetes", Duration::from_secs(30), |it| {
+        let subsets = it.into_iter().flat_map(|it| &it.subsets);
+        let found = subsets
+            .flat_map(|it| &it.addresses)
+            .map(|it| it.ip.as_str());
+        found.eq(addresses.iter().copied())
+    });
+    found.await.expect("the endpoints are published");
+}
+
 #[tokio::test]
-async fn a_server_is_listed_under_its_advertised_address() {
-    let address: std::net::Ipv4Addr = "10.1.2.3".parse().unwrap();
-    let config = ServerConfig {
-        advertise_address: Some(address),
+async fn a_server_is_listed_under_its_advertised_address_until_it_ends() {
+    // Both stand on one etcd, in this process.
+    let kv = Arc::new(MemoryKv::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let etcd = Etcd::new(kv, kubist::etcd::Config::default());
+    let mut tasks = JoinSet::new();
+    tasks.spawn(etcd.serve(listener, None, std::future::pending()));
+    let at = |address: &str| ServerConfig {
+        advertise_address: Some(address.parse().unwrap()),
         controllers: [].into(),
+        etcd: Some(EtcdServers {
+            servers: vec![url.clone()],
+            ..EtcdServers::default()
+        }),
         ..Default::default()
     };
-    let server = Server::start(config).await.unwrap();
-    let endpoints: Api<Endpoints> = Api::namespaced(server.client(), "default");
-    let found = async {
-        loop {
-            let found = endpoints.get_opt("kubernetes").await.unwrap();
-            let mut subsets = found.into_iter().flat_map(|it| it.subsets);
-            if let Some(subset) = subsets.next() {
-                return subset.addresses;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+    let first = Server::start(at("10.1.2.3")).await.unwrap();
+    listed(&first, &["10.1.2.3"]).await;
+    let second = Server::start(at("10.1.2.4")).await.unwrap();
+    listed(&second, &["10.1.2.3", "10.1.2.4"]).await;
+    let gone = async {
+        first.shutdown().await;
+        listed(&second, &["10.1.2.4"]).await;
     };
-    let found = tokio::time::timeout(Duration::from_secs(30), found)
-        .await
-        .expect("the endpoint is published");
-    let found: Vec<&str> = found.iter().map(|it| it.ip.as_str()).collect();
-    assert_eq!(found, ["10.1.2.3"]);
-    server.shutdown().await;
+    // A lease that is not withdrawn ends later.
+    let gone = tokio::time::timeout(Duration::from_secs(10), gone).await;
+    gone.expect("it withdraws its endpoint");
+    second.shutdown().await;
 }
 
 #[tokio::test(start_paused = true)]

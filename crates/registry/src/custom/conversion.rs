@@ -16,7 +16,7 @@ use crate::custom::conversion::answer::Refusal;
 use crate::custom::conversion::review::ReviewVersion;
 use crate::custom::pipeline::Pipeline;
 use crate::storage::work_budget::WorkBudget;
-use crate::store::field_managers::{ConvertVersions, object_of};
+use crate::store::field_managers::{ConvertVersions, invalid_version, object_of};
 use crate::store::stores::Stores;
 use crate::stored::custom_object::custom;
 use crate::stored::written_json;
@@ -177,8 +177,7 @@ impl ConvertVersions for Conversion {
         Box::pin(async move {
             let from = wanted.object["apiVersion"].as_str().unwrap_or_default();
             let find = |version: &str| {
-                let unknown =
-                    || format!("request to convert CR to an invalid group/version: {version}");
+                let unknown = || invalid_version(version);
                 self.version(version).ok_or_else(unknown)
             };
             let (from, to) = (find(from)?, find(&wanted.to)?);

@@ -1,5 +1,6 @@
 //! The strategy of custom objects, derived from their definition.
 
+use crate::custom::conversion::Conversion;
 use crate::custom::json_path::JsonPath;
 use crate::custom::pipeline::Pipeline;
 use crate::custom::shape::Shape;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct CustomStrategy {
     shape: Arc<Shape>,
+    conversion: Arc<Conversion>,
     /// The shapes of all versions. They can be found by their facts (in a list or a watch) as long
     /// as the strategy exists.
     #[expect(dead_code, reason = "it is held, not read")]
@@ -47,12 +49,13 @@ impl CustomStrategy {
     /// Creates the strategy for objects stored as `shape`; `versions` are all served versions.
     pub(crate) fn new(
         shape: &Arc<Shape>,
-        pipeline: Pipeline,
+        conversion: &Arc<Conversion>,
         versions: Vec<Arc<Shape>>,
         is_ending: bool,
     ) -> Self {
+        let pipeline = conversion.pipeline(shape.kind);
         let validation = Validation {
-            pipeline,
+            pipeline: pipeline.map_or_else(|| Pipeline::plain(shape.kind), Pipeline::clone),
             scale: shape.scale.clone(),
         };
         let bumps = if shape.has_status {
@@ -62,6 +65,7 @@ impl CustomStrategy {
         };
         Self {
             shape: Arc::clone(shape),
+            conversion: Arc::clone(conversion),
             versions,
             is_ending,
             facts: StrategyFacts {
@@ -159,12 +163,24 @@ impl Strategy for CustomStrategy {
         (name == STATUS).then_some(&self.status)
     }
 
-    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
+    fn prune(
+        &self,
+        object: &mut dyn AnyObject,
+        api_version: &str,
+        reports: bool,
+    ) -> Result<Vec<String>, Status> {
         let Some(object) = custom_mut(object) else {
             return Ok(Vec::new());
         };
         let mut unknown = reports.then(UnknownFields::new);
-        let completed = self.validation.pipeline.request(object, unknown.as_mut());
+        let completed = if let Some(version) = self.conversion.version(api_version) {
+            let pipeline = self.conversion.pipeline(version);
+            pipeline.map_or(Ok(()), |it| it.request(object, unknown.as_mut()))
+        } else {
+            // As by a version that has no fields.
+            kubist_schema::prune(object.content_mut(), None, unknown.as_mut());
+            Ok(())
+        };
         completed.map_err(|error| Status::bad_request(error.to_string()))?;
         Ok(unknown.map_or_else(Vec::new, UnknownFields::into_messages))
     }
@@ -303,12 +319,8 @@ mod tests {
             let content = ServedContent::of(&definition, None).expect("there is room");
             let content = content.expect("a version is served");
             let shape = content.stored;
-            let pipeline = content
-                .conversion
-                .pipeline(shape.kind)
-                .expect("it is stored");
-            let pipeline = pipeline.clone();
-            let strategy = CustomStrategy::new(&shape, pipeline, vec![Arc::clone(&shape)], false);
+            let versions = vec![Arc::clone(&shape)];
+            let strategy = CustomStrategy::new(&shape, &content.conversion, versions, false);
             for name in names {
                 let subresource = name.trim_start_matches('/');
                 let found = match reset_filter(&strategy, shape.has_status, subresource) {

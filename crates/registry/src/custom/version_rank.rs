@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 /// Returns the sort key of a version, as upstream ranks versions: `v2` above `v1` above `v1beta1`
 /// above `v1alpha1` above all other names, which are in alphabetical order.
-pub(crate) fn rank(version: &str) -> (u8, u64, u64, Reverse<String>) {
+pub fn rank(version: &str) -> (u8, u64, u64, Reverse<String>) {
     let none = (0, 0, 0, Reverse(version.to_owned()));
     let Some(rest) = version.strip_prefix('v') else {
         return none;

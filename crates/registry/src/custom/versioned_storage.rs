@@ -13,7 +13,7 @@ use crate::storage::error::StorageError;
 use crate::storage::predicate::Predicate;
 use crate::storage::watch::EventStream;
 use crate::storage::{
-    Allowed, Change, Changed, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
+    Allowed, Change, Changed, DeleteRequest, ListRequest, Listed, Outcome, PutOptions, Storage,
     StorageState, StorageStats, StorageWatchRequest, UpdateRequest,
 };
 use crate::stored::Stored;
@@ -73,7 +73,7 @@ impl VersionedStorage {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> Result<Stored, StorageError> {
         let object = self.view.to_stored(object).await?;
         let created = self.inner.create(key, object, request).await?;
@@ -142,11 +142,11 @@ impl Change for ConvertedChange<'_> {
                 self.current = Some(self.view.one(current).await?);
             }
             Ok(match self.change.attempt(self.current.as_ref()).await? {
-                Changed::Write(object, ttl) => {
-                    Changed::Write(self.view.to_stored(object).await?, ttl)
+                Changed::Write(object, options) => {
+                    Changed::Write(self.view.to_stored(object).await?, options)
                 }
-                Changed::Create(object, request) => {
-                    Changed::Create(self.view.to_stored(object).await?, request)
+                Changed::Create(object, options) => {
+                    Changed::Create(self.view.to_stored(object).await?, options)
                 }
                 Changed::Delete(last) => {
                     self.last = Some(last);
@@ -171,7 +171,7 @@ impl Storage for VersionedStorage {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> BoxFuture<'_, Result<Stored, StorageError>> {
         Box::pin(self.create_object(key, object, request))
     }

@@ -182,7 +182,7 @@ fn add(groups: &mut Vec<ServedGroup>, storage: &dyn RestStorage) {
 pub(crate) fn custom(served: &Served) -> impl Iterator<Item = &dyn RestStorage> {
     let is_announced = |rest: &&Arc<Rest>| {
         let definition = rest.store.definition.as_ref();
-        definition.is_none_or(|it| !served.unannounced.contains(&it.name))
+        definition.is_none_or(|it| !served.unannounced.contains(&it.by.name))
     };
     let announced = served.resources.values().filter(is_announced);
     announced.map(|rest| &**rest as &dyn RestStorage)

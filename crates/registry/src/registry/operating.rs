@@ -51,10 +51,28 @@ impl Registry {
     ///
     /// # Cancel safety
     ///
-    /// Can be dropped at any time, and run again. The server's endpoint disappears 15 s later.
+    /// Can be dropped at any time, and run again. The server's endpoint disappears 15 s later, or
+    /// with [`withdraw`](Self::withdraw).
     pub async fn run_system_objects(&self, announcement: &Announcement) {
         if let Some(cluster) = &self.stores.cluster {
             cluster.run(&self.stores, announcement).await;
+        }
+    }
+
+    /// Removes this server from the endpoints of the `kubernetes` service, unless it is the last
+    /// one: for a server that is about to stop, after
+    /// [`run_system_objects`](Self::run_system_objects) was dropped.
+    ///
+    /// # Errors
+    /// Storage does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Can be dropped at any time; the endpoint may stay until its lease ends.
+    pub async fn withdraw(&self, announcement: &Announcement) -> Result<(), Status> {
+        match &self.stores.cluster {
+            Some(cluster) => cluster.withdraw(&self.stores, announcement).await,
+            None => Ok(()),
         }
     }
 

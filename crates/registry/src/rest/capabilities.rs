@@ -52,8 +52,13 @@ impl RestStorage for Rest {
     fn subresource(&self, name: &str) -> Option<Arc<dyn RestStorage>> {
         Some(Arc::new(Self::subresource(self, name)?))
     }
-    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
-        self.strategy().prune(object, reports)
+    fn prune(
+        &self,
+        object: &mut dyn AnyObject,
+        api_version: &str,
+        reports: bool,
+    ) -> Result<Vec<String>, Status> {
+        self.strategy().prune(object, api_version, reports)
     }
     capability! {
         creater: Creater => Create,

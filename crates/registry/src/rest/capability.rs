@@ -46,12 +46,18 @@ pub trait RestStorage: fmt::Debug + Send + Sync {
 
     /// Removes the fields of a request body that its schema does not specify, where kinds have more
     /// fields than they declare: custom objects. Returns a message for each, if they are reported
-    /// to the client.
+    /// to the client. `api_version` is that of the body: an object of another version of the
+    /// resource, which is refused afterwards, is judged by the schema of that version.
     ///
     /// # Errors
     /// 400 for a body that cannot be completed.
-    fn prune(&self, object: &mut dyn AnyObject, reports: bool) -> Result<Vec<String>, Status> {
-        let _ = (object, reports);
+    fn prune(
+        &self,
+        object: &mut dyn AnyObject,
+        api_version: &str,
+        reports: bool,
+    ) -> Result<Vec<String>, Status> {
+        let _ = (object, api_version, reports);
         Ok(Vec::new())
     }
 

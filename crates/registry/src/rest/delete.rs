@@ -36,6 +36,7 @@ impl Rest {
         }
         self.warn_of_delete(cx, options);
         let call = DeleteCall {
+            stores: &self.stores,
             cx,
             namespace,
             name,
@@ -149,6 +150,7 @@ impl Rest {
     ) -> Result<(), Status> {
         let meta = stored.object()?.meta();
         let call = DeleteCall {
+            stores: &self.stores,
             cx,
             namespace: &meta.namespace,
             name: &meta.name,

@@ -15,6 +15,7 @@ mod feed;
 mod followed;
 mod freshness;
 mod reading;
+mod recall;
 mod ring;
 mod state;
 mod time_budget;
@@ -31,7 +32,7 @@ use crate::storage::index::ObjectIndex;
 use crate::storage::raw::RawStorage;
 use crate::storage::watch::EventStream;
 use crate::storage::{
-    Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
+    Allowed, Change, DeleteRequest, ListRequest, Listed, Outcome, PutOptions, Storage,
     StorageState, StorageStats, StorageWatchRequest, UpdateRequest, list,
 };
 use crate::stored::Stored;
@@ -272,7 +273,7 @@ impl Storage for Cacher {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> BoxFuture<'_, Result<Stored, StorageError>> {
         Box::pin(async move {
             let stored = self.shared.raw.create(key, object, request).await?;

@@ -2,7 +2,7 @@
 //!
 //! Lies above [`Storage`], so that the layers below have no dry runs.
 
-use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
+use super::{Change, Changed, Outcome, PutOptions, Storage, UpdateRequest, check};
 use crate::storage::error::StorageError;
 use crate::storage::raw::resource_version_of;
 use crate::stored::Stored;
@@ -29,7 +29,7 @@ impl DryRunnable {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
         dry_run: bool,
     ) -> Result<Stored, StorageError> {
         if !dry_run {

@@ -113,7 +113,8 @@ impl Engines {
         Ok(true)
     }
 
-    /// Writes a new key to `own` while guards in other engines hold.
+    /// Writes to `own` while guards in other engines hold. A new key is taken back if they do not
+    /// hold afterwards either; another write cannot be.
     async fn put_guarded(
         &self,
         own: &dyn Kv,
@@ -123,8 +124,11 @@ impl Engines {
         if !self.hold(elsewhere).await.map_err(before_write)? {
             return Ok(conflict(Revision::ZERO));
         }
-        let key = request.key.clone();
+        let (key, is_new) = (request.key.clone(), request.expected == Expected::Absent);
         let outcome = own.put(request).await?;
+        if !is_new {
+            return Ok(outcome);
+        }
         let Some(revision) = outcome.committed() else {
             return Ok(outcome);
         };

@@ -13,7 +13,7 @@ use crate::storage::index::{IndexConfig, KvChanges, ObjectIndex};
 use crate::storage::reader::KvReader;
 use crate::storage::watch::EventStream;
 use crate::storage::{
-    Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
+    Allowed, Change, DeleteRequest, ListRequest, Listed, Outcome, PutOptions, Storage,
     StorageState, StorageStats, StorageWatchRequest, UpdateRequest, list,
 };
 use crate::stored::Stored;
@@ -93,7 +93,7 @@ impl RawStorage {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> Result<Stored, StorageError> {
         self.codec.keys().check(&key)?;
         // An invalid number is ignored, as upstream.
@@ -126,9 +126,9 @@ impl RawStorage {
         &self,
         key: &Bytes,
         value: &Bytes,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> Result<WriteOutcome, StorageError> {
-        let CreateRequest { ttl, guards } = request;
+        let PutOptions { ttl, guards } = request;
         let put = PutRequest::new(key.clone(), self.codec.seal(key, value)?, Expected::Absent);
         self.put(StorageRequest::Create, put.guards(guards), ttl)
             .await
@@ -252,7 +252,7 @@ impl Storage for RawStorage {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> BoxFuture<'_, Result<Stored, StorageError>> {
         Box::pin(self.create_object(key, object, request))
     }

@@ -1,7 +1,7 @@
 //! Create: from a decoded body to a stored object.
 
 use super::{GroupRules, Store};
-use crate::storage::CreateRequest;
+use crate::storage::PutOptions;
 use crate::storage::error::{Operation, StorageError};
 use crate::store::admission;
 use crate::store::admitting::{Admitted, Admitting};
@@ -192,12 +192,12 @@ impl Store {
         call: CreateCall<'_>,
         object: Box<dyn AnyObject>,
         guards: Vec<Guard>,
-    ) -> Result<(String, Box<dyn AnyObject>, CreateRequest), Status> {
+    ) -> Result<(String, Box<dyn AnyObject>, PutOptions), Status> {
         let object = self.begin_create(call.stores, call.cx, object, call.rules)?;
         let meta = object.meta();
         let key = self.storage.keys().key(&meta.namespace, &meta.name)?;
         let ttl = self.strategy.facts().time_to_live;
-        Ok((key, object, CreateRequest { ttl, guards }))
+        Ok((key, object, PutOptions { ttl, guards }))
     }
 
     /// The steps between admission and storage: preparation, validation, canonical form. Also used

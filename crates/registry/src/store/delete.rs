@@ -4,9 +4,10 @@ use super::deletion::{self, Stage};
 use super::{Store, namespaces};
 use crate::storage::error::{Operation, StorageError};
 use crate::storage::predicate::Predicate;
-use crate::storage::{Change, Changed, DeleteRequest};
+use crate::storage::{Change, Changed, DeleteRequest, PutOptions};
 use crate::store::admission;
 use crate::store::admitting::{Admitted, Admitting};
+use crate::store::stores::Stores;
 use crate::stored::Stored;
 use crate::strategy::BoxFuture;
 use crate::strategy::context::RequestContext;
@@ -15,6 +16,7 @@ use kubist_apimachinery::{
     AnyObject, DeleteOptions, Deletion, FieldError, FieldPath, GroupKind, ObjectMeta,
     Preconditions, Status, StatusDetails, Str,
 };
+use std::sync::Arc;
 
 /// The delete option that allows the deletion of an object that cannot be decoded.
 pub const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
@@ -31,6 +33,7 @@ pub(crate) struct DeleteOutcome {
 /// A request to delete an object.
 #[derive(Clone, Copy)]
 pub(crate) struct DeleteCall<'a> {
+    pub(crate) stores: &'a Arc<Stores>,
     pub(crate) cx: &'a RequestContext,
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
@@ -92,6 +95,7 @@ impl Store {
             options: &options,
             decided: Decided::Now,
             examined: 0,
+            again: false,
         };
         let dry_run = options.dry_run;
         let none = Preconditions::default();
@@ -248,6 +252,8 @@ struct Marking<'a> {
     decided: Decided,
     /// The revision of the object that the last attempt examined.
     examined: u64,
+    /// Whether an attempt has failed because of a concurrent write.
+    again: bool,
 }
 
 impl Change for Marking<'_> {
@@ -256,8 +262,13 @@ impl Change for Marking<'_> {
         current: Option<&'a Stored>,
     ) -> BoxFuture<'a, Result<Changed, Status>> {
         Box::pin(async move {
-            let changed = self.mark(current)?;
+            let mut changed = self.mark(current)?;
             admit(self.store, self.call, current, &changed).await?;
+            if let Changed::Write(_, options) = &mut changed {
+                let (stores, name) = (self.call.stores, self.call.name);
+                let again = std::mem::replace(&mut self.again, true);
+                options.guards = self.store.write_guards(stores, name, !again).await?;
+            }
             Ok(changed)
         })
     }
@@ -287,11 +298,11 @@ impl Marking<'_> {
                 return Ok(Changed::Keep);
             }
             namespaces::begin_deletion(&mut *object, self.call.options, now);
-            return Ok(Changed::Write(object, None));
+            return Ok(Changed::Write(object, PutOptions::default()));
         }
         if begins && store.strategy.begin_deletion(&mut *object, now) {
             self.decided = Decided::Wait;
-            return Ok(Changed::Write(object, None));
+            return Ok(Changed::Write(object, PutOptions::default()));
         }
         let requested = self.options.grace_period_seconds;
         let stage = deletion::begin(&*store.strategy, &mut *object, requested, now);
@@ -310,10 +321,10 @@ impl Marking<'_> {
             _ => Decided::Now,
         };
         match stage {
-            Stage::Graceful(_) => Ok(Changed::Write(object, None)),
+            Stage::Graceful(_) => Ok(Changed::Write(object, PutOptions::default())),
             _ if waits => {
                 deletion::mark(object.meta_mut(), now);
-                Ok(Changed::Write(object, None))
+                Ok(Changed::Write(object, PutOptions::default()))
             }
             _ => Ok(Changed::Remove),
         }

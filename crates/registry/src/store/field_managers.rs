@@ -238,6 +238,11 @@ pub(crate) fn object_of(value: &Value, kind: &'static Kind) -> Result<Box<dyn An
     Ok(object)
 }
 
+/// Returns what upstream says of a version that a custom resource does not have.
+pub(crate) fn invalid_version(api_version: &str) -> String {
+    format!("request to convert CR to an invalid group/version: {api_version}")
+}
+
 /// Converts between the versions of a kind.
 struct Versions<'a> {
     managers: &'a FieldManagers,
@@ -248,7 +253,10 @@ struct Versions<'a> {
 impl ObjectConverter for Versions<'_> {
     fn convert(&self, object: &Value, to: &str) -> Result<(Value, ObjectType), ConvertError> {
         if let Some(versions) = &self.managers.custom {
-            let of_version = versions.get(to).ok_or(ConvertError::NoVersion)?;
+            // As upstream, the owners of a version that is gone are an error here: it ends an
+            // apply, and an update drops all owners.
+            let gone = || ConvertError::Failed(invalid_version(to));
+            let of_version = versions.get(to).ok_or_else(gone)?;
             let from = object["apiVersion"].as_str().unwrap_or_default();
             let is_named = self.managers.conversion.is_none() || from == to;
             if !is_named && versions.contains_key(from) {

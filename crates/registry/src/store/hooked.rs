@@ -11,7 +11,7 @@ use super::delete::{DeleteCall, DeleteOutcome, Selection};
 use super::update::TryUpdate;
 use crate::finishing::Place;
 use crate::storage::error::StorageError;
-use crate::storage::{Change, Changed, CreateRequest, Outcome};
+use crate::storage::{Change, Changed, Outcome, PutOptions};
 use crate::store::admission::options::Options;
 use crate::store::admitting::Admitting;
 use crate::store::hooks::AllBegun;
@@ -78,7 +78,7 @@ impl Store {
         begun: AllBegun,
         key: String,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> Result<Stored, StorageError> {
         let store = self.clone();
         let work = async move {
@@ -168,7 +168,8 @@ impl Store {
         call: DeleteCall<'_>,
     ) -> Result<DeleteOutcome, Status> {
         let place = self.finishing.place().await?;
-        let (store, cx, options) = (self.clone(), call.cx.clone(), call.options.clone());
+        let (store, stores) = (self.clone(), Arc::clone(call.stores));
+        let (cx, options) = (call.cx.clone(), call.options.clone());
         let (namespace, name) = (call.namespace.to_owned(), call.name.to_owned());
         let selection = call
             .selection
@@ -183,6 +184,7 @@ impl Store {
                 .as_ref()
                 .map(|(uid, predicate)| Selection { uid, predicate });
             let call = DeleteCall {
+                stores: &stores,
                 cx: &cx,
                 namespace: &namespace,
                 name: &name,

@@ -1,7 +1,7 @@
 //! The metadata that an update does not change.
 
 use crate::strategy::facts::StatusKeeps;
-use kubist_apimachinery::ObjectMeta;
+use kubist_apimachinery::{KubeObject, ObjectMeta};
 
 /// Restores metadata that users can never change.
 pub(super) fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
@@ -46,4 +46,20 @@ pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
         deletion_grace_period_seconds: new.deletion_grace_period_seconds,
         ..old.clone()
     };
+}
+
+/// Reports whether a write changes nothing but what the garbage collector changes, to delete the
+/// object in the end: owners and finalizers. Such a write grants and attests nothing.
+pub fn changes_only_ownership<K: KubeObject>(new: &K, old: &K) -> bool {
+    let mut same = new.clone();
+    let (metadata, before) = (same.metadata_mut(), old.metadata());
+    metadata
+        .owner_references
+        .clone_from(&before.owner_references);
+    metadata.finalizers.clone_from(&before.finalizers);
+    metadata.managed_fields.clone_from(&before.managed_fields);
+    metadata
+        .resource_version
+        .clone_from(&before.resource_version);
+    same == *old
 }

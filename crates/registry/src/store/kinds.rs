@@ -119,6 +119,20 @@ pub trait ClusterObjects: fmt::Debug + Send + Sync {
         stores: &'a Arc<Stores>,
         announcement: &'a Announcement,
     ) -> BoxFuture<'a, ()>;
+
+    /// Removes what says that this server is there; [`run`](Self::run) has been dropped. Default:
+    /// nothing.
+    ///
+    /// # Errors
+    /// Storage does not answer.
+    fn withdraw<'a>(
+        &'a self,
+        stores: &'a Arc<Stores>,
+        announcement: &'a Announcement,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        let _ = (stores, announcement);
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// The components of a registry, for its [`ClusterObjects`].

@@ -163,6 +163,7 @@ impl ResourceStore {
         options: &DeleteOptions,
     ) -> Result<(), Status> {
         let call = DeleteCall {
+            stores: &self.stores,
             cx,
             namespace,
             name,

@@ -3,7 +3,7 @@
 use super::create::remove_duplicate_owners;
 use super::{GroupRules, Store};
 use crate::storage::error::{Operation, StorageError};
-use crate::storage::{Change, Changed, CreateRequest, Outcome};
+use crate::storage::{Change, Changed, Outcome, PutOptions};
 use crate::store::admission;
 use crate::store::admitting::{Admitted, Admitting};
 use crate::store::hooks::{AllBegun, Begin};
@@ -102,6 +102,7 @@ impl Store {
             request: &request,
             begun: AllBegun::default(),
             examined: 0,
+            again: false,
         };
         let dry_run = request.dry_run;
         let write = request.admitted(admission::Operation::Update);
@@ -306,6 +307,8 @@ pub(super) struct TryUpdate<'a> {
     pub(super) begun: AllBegun,
     /// The revision of the object that the last attempt examined.
     examined: u64,
+    /// Whether an attempt has failed because of a concurrent write.
+    again: bool,
 }
 
 impl Change for TryUpdate<'_> {
@@ -375,8 +378,13 @@ impl TryUpdate<'_> {
         if store.is_finished(&*new, old) {
             return Ok(Changed::Delete(new));
         }
-        let ttl = store.strategy.facts().time_to_live;
-        Ok(Changed::Write(new, ttl))
+        let again = std::mem::replace(&mut self.again, true);
+        let guards = store.write_guards(request.stores, request.name, !again);
+        let options = PutOptions {
+            ttl: store.strategy.facts().time_to_live,
+            guards: guards.await?,
+        };
+        Ok(Changed::Write(new, options))
     }
 
     /// Applies an update to a missing object, where that creates it.
@@ -388,6 +396,6 @@ impl TryUpdate<'_> {
         new.meta_mut().resource_version = Str::default();
         let new = store.begin_create(request.stores, request.cx, new, request.rules)?;
         let ttl = store.strategy.facts().time_to_live;
-        Ok(Changed::Create(new, CreateRequest { ttl, guards }))
+        Ok(Changed::Create(new, PutOptions { ttl, guards }))
     }
 }

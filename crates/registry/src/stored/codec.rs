@@ -16,6 +16,7 @@ use bytes::Bytes;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};
 use kubist_apimachinery::{AnyObject, Status, Str};
+use kubist_codec::cbor;
 use kubist_codec::envelope::{self, Envelope};
 use kubist_storage::KeyValue;
 use serde::Deserialize;
@@ -298,6 +299,13 @@ impl StoredCodec {
         let kind = self.kind;
         if self.versions.is_empty() {
             return decode(kind, revision, value);
+        }
+        // A kube-apiserver whose gate is on stores custom objects so.
+        if cbor::is_cbor(value) {
+            return match cbor::to_json(value) {
+                Ok(json) => self.decode(revision, &json.into()),
+                Err(error) => Stored::from_error(kind, revision, unreadable(&error)),
+            };
         }
         if let Some((text, version)) = CustomText::of(value)
             && let Ok(found) = self.version_named(&version)

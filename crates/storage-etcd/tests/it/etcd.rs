@@ -5,6 +5,7 @@
 //! unless `KUBIST_ETCD_REQUIRED` is set.
 
 use kubist_storage_etcd::{Config, EtcdKv};
+use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,11 +18,15 @@ use tokio::time::{Instant, sleep};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Number of attempts when its ports are taken.
 const ATTEMPTS: usize = 5;
+/// Pause between two attempts: what took its ports or memory may be gone then.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The file of its standard error, in its folder.
+const ERRORS: &str = "stderr";
 
 /// The release of etcd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// Debian's 3.4, whose progress notifications are unreliable.
+    /// 3.4, as Debian packages it, whose progress notifications are unreliable.
     Packaged,
     /// 3.6, built from upstream's module.
     Current,
@@ -68,14 +73,17 @@ impl Etcd {
     /// The same with further arguments, in which `{client}` is the client address.
     pub(crate) async fn start_with(release: Release, extra: &[&str]) -> Option<Self> {
         let binary = release.binary()?;
+        let mut said = String::new();
         for _ in 0..ATTEMPTS {
             let mut members = Self::members(&binary, 1, extra);
             let mut etcd = members.pop().unwrap();
             if etcd.run().await {
                 return Some(etcd);
             }
+            said.push_str(&etcd.said());
+            sleep(PAUSE).await;
         }
-        panic!("{} does not start", binary.display());
+        panic!("{} does not start; it said:\n{said}", binary.display());
     }
 
     /// Starts a cluster with this many members.
@@ -86,7 +94,8 @@ impl Etcd {
             etcd.spawn();
         }
         for etcd in &mut members {
-            assert!(etcd.listens().await, "a member does not start");
+            let listens = etcd.listens().await;
+            assert!(listens, "a member does not start: {}", etcd.said());
         }
         Some(members)
     }
@@ -137,8 +146,15 @@ impl Etcd {
                     .map(|it| it.replace("{client}", &self.client.to_string())),
             )
             .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .stderr(File::create(self.folder.path().join(ERRORS)).unwrap());
         self.child = Some(command.spawn().unwrap());
+    }
+
+    /// What it wrote to its standard error since it was started, and how it ended.
+    fn said(&mut self) -> String {
+        let status = self.child.as_mut().map(|it| it.try_wait().unwrap());
+        let errors = std::fs::read(self.folder.path().join(ERRORS)).unwrap_or_default();
+        format!("{status:?} {}\n", String::from_utf8_lossy(&errors))
     }
 
     async fn listens(&mut self) -> bool {

@@ -15,8 +15,8 @@ pub struct Config {
     pub history_events_max: usize,
     /// Bytes that these events may keep in memory, including current values. Default: 256 MiB.
     pub history_bytes_max: usize,
-    /// Events older than this are discarded, some thousands at each tick. Default: 10 minutes, the
-    /// longest age that upstream's compactor leaves with its interval of 5 minutes.
+    /// Events older than this are discarded, some thousands at each tick. Default: 5 minutes, what
+    /// upstream's compactor leaves at least.
     pub history_age: Duration,
     /// Revisions between retained trees: the maximum number of events that a read of the past has
     /// to undo. A smaller interval costs memory and write time. Default: 16,384.
@@ -41,7 +41,7 @@ impl Default for Config {
             data_bytes_max: None,
             history_events_max: 100_000,
             history_bytes_max: 256 << 20,
-            history_age: Duration::from_secs(10 * 60),
+            history_age: Duration::from_secs(5 * 60),
             checkpoint_every: const { NonZeroU64::new(16_384).expect("not zero") },
             batch_events_max: 1000,
             batch_bytes_max: 1 << 20,

@@ -11,4 +11,5 @@ mod listening;
 mod objects;
 mod users;
 mod virtual_time;
+mod workloads;
 mod worlds;

@@ -4,12 +4,15 @@
 //! because the object changed ends the reconcile: the newer state will requeue the key.
 
 use super::{DeploymentReconciler, annotations, new_set, revision, sizes, status};
-use crate::{replica_set, unless_outdated};
+use crate::{is_namespace_ending, unless_outdated};
 use kubist_api::apps::v1::{Deployment, DeploymentStatus, ReplicaSet};
+use kubist_api::core::v1::ObjectReference;
 use kubist_apimachinery::{DeleteOptions, Object as _, PropagationPolicy, Str, Time};
 use kubist_client::{Api, ApiError, Patch};
 use kubist_controller::{Action, Error};
+use kubist_events::{EventRecorder, EventType};
 use serde_json::json;
+use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +24,7 @@ const RECREATE_POLL: Duration = Duration::from_millis(500);
 pub(super) struct Rollout {
     pub(super) deployments: Api<Deployment>,
     pub(super) replica_sets: Api<ReplicaSet>,
+    pub(super) recorder: EventRecorder,
     pub(super) deployment: Arc<Deployment>,
     /// The status as read, with new conditions.
     pub(super) status: DeploymentStatus,
@@ -181,6 +185,7 @@ impl Rollout {
         let name = &set.metadata.name;
         match self.replica_sets.create(&set).await {
             Ok(set) => {
+                self.tell_scaled(&set, 0);
                 let message = format!("Created new replica set {:?}", &**name);
                 let reason = "NewReplicaSetCreated";
                 let now = self.now();
@@ -188,7 +193,7 @@ impl Rollout {
                 Ok(Arc::new(set))
             }
             Err(error) if error.is_already_exists() => self.take_over(name).await,
-            Err(error) if replica_set::is_namespace_ending(&error) => Err(Halt::Outdated),
+            Err(error) if is_namespace_ending(&error) => Err(Halt::Outdated),
             Err(error) => Err(Halt::Failed(error.into())),
         }
     }
@@ -237,11 +242,35 @@ impl Rollout {
 
     /// Returns the set with this size, and writes it if anything changed.
     async fn resize(&self, known: Arc<ReplicaSet>, size: i32) -> Result<Arc<ReplicaSet>, Halt> {
+        let before = sizes::size(&known);
         let mut set = Arc::clone(&known);
         let resized = Arc::make_mut(&mut set);
         resized.spec.replicas = Some(size);
         sizes::annotate(&self.deployment, resized);
-        self.write_if_new(known, set).await
+        let set = self.write_if_new(known, set).await?;
+        self.tell_scaled(&set, before);
+        Ok(set)
+    }
+
+    /// Tells that a set has another size. Each step has an event of its own.
+    fn tell_scaled(&self, set: &ReplicaSet, before: i32) {
+        let (name, size) = (&set.metadata.name, sizes::size(set));
+        let direction = match size.cmp(&before) {
+            Ordering::Less => "down",
+            Ordering::Equal => return,
+            Ordering::Greater => "up",
+        };
+        let note = format!("Scaled {direction} replica set {name} from {before} to {size}");
+        let deployment = ObjectReference::of(&*self.deployment);
+        let action = format!("ScaleFrom{before}To{size}");
+        self.recorder.event_related(
+            &deployment,
+            &ObjectReference::of(set),
+            EventType::Normal,
+            "ScalingReplicaSet",
+            action,
+            note,
+        );
     }
 
     async fn write_if_new(

@@ -6,6 +6,8 @@ use kubist_api::core::v1::{
 };
 use kubist_apimachinery::{Str, Time};
 
+/// The beginning of every container's id.
+pub(super) const ID_PREFIX: &str = "kubist://";
 /// The address of every node: Pod addresses must differ, host addresses need not.
 const HOST: &str = "10.0.0.1";
 /// The number of addresses before they repeat: those of 10.244.0.0/16 without .0 and .255.
@@ -63,8 +65,33 @@ pub(super) fn running(pod: &Pod, address: &str, now: Time) -> PodStatus {
     }
 }
 
+/// Sets a condition; its time changes with its status.
+pub(super) fn set_condition(
+    status: &mut PodStatus,
+    type_: &str,
+    value: &str,
+    reason: &str,
+    now: Time,
+) {
+    let mut conditions = status.conditions.iter_mut();
+    if let Some(known) = conditions.find(|it| it.type_ == *type_) {
+        if known.status != *value {
+            known.last_transition_time = Some(now);
+        }
+        (known.status, known.reason) = (value.into(), reason.into());
+        return;
+    }
+    status.conditions.push(PodCondition {
+        type_: type_.into(),
+        status: value.into(),
+        reason: reason.into(),
+        last_transition_time: Some(now),
+        ..PodCondition::default()
+    });
+}
+
 fn status(container: &Container, uid: &str, runs: bool, now: Time) -> ContainerStatus {
-    let id = Str::from(format!("kubist://{uid}/{}", container.name));
+    let id = Str::from(format!("{ID_PREFIX}{uid}/{}", container.name));
     let state = if runs {
         ContainerState {
             running: Some(Box::new(ContainerStateRunning {

@@ -2,6 +2,7 @@
 
 use crate::server::Server;
 use kubist_controller::Manager;
+use kubist_events::EventBroadcaster;
 use kubist_informers::SharedInformerFactory;
 use kubist_workloads::replica_set;
 use serde_json::{Value, json};
@@ -24,7 +25,9 @@ async fn a_set_whose_pods_went_unseen_is_filled_again_without_any_event() {
     let server = Server::default();
     let client = server.client();
     let factory = SharedInformerFactory::new(client.clone());
-    let (controller, reconciler) = replica_set::controller(&client, &factory);
+    // Nobody writes these events.
+    let recorder = EventBroadcaster::new(client.clone()).recorder("test");
+    let (controller, reconciler) = replica_set::controller(&client, &factory, recorder);
     let token = CancellationToken::new();
     let mut tasks = JoinSet::new();
     let manager = Manager::new(factory).with(controller, reconciler);

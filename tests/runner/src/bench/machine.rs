@@ -23,7 +23,7 @@ pub(super) fn describe() -> Value {
 }
 
 /// Returns the same as a line of text, with the date.
-pub(super) fn line() -> String {
+pub(crate) fn line() -> String {
     let machine = describe();
     let text = |key: &str| machine[key].as_str().unwrap_or("unknown").to_owned();
     let day = process::output("date", &["-u", "+%F"]).unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn line() -> String {
 }
 
 /// Returns CPU seconds and resident kilobytes of another process.
-pub(super) fn usage(id: u32) -> (f64, u64) {
+pub(crate) fn usage(id: u32) -> (f64, u64) {
     let read =
         |name: &str| std::fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
     let stat = read("stat");

@@ -21,6 +21,7 @@ mod ownership;
 mod scale;
 mod store;
 pub(super) mod subject;
+mod sync;
 
 use super::peers::Peers;
 use super::report::Report;

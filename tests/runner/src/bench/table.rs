@@ -3,13 +3,13 @@
 use std::fmt;
 
 /// Rows under a header; numbers are aligned right.
-pub(super) struct Table {
+pub(crate) struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(super) fn new<const N: usize>(head: [&str; N]) -> Self {
+    pub(crate) fn new<const N: usize>(head: [&str; N]) -> Self {
         Self::with_head(&head)
     }
 
@@ -21,7 +21,7 @@ impl Table {
     }
 
     /// Adds a row; missing cells at its end are empty.
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut cells: Vec<String> = cells.into_iter().collect();
         cells.resize(self.head.len(), String::new());
         self.rows.push(cells);

@@ -218,6 +218,12 @@ fn add_stages(kwok: &mut Command, nodes: Nodes) -> Outcome {
     Ok(())
 }
 
+/// Returns the files of what kwok does where it simulates everything.
+pub(crate) fn simulated_stages() -> Outcome<Vec<PathBuf>> {
+    let folder = stages()?;
+    Ok(STAGES.iter().map(|it| folder.join(it)).collect())
+}
+
 fn stages() -> Outcome<PathBuf> {
     Ok(go_module("kwok", "sigs.k8s.io/kwok")?.join("kustomize/stage"))
 }

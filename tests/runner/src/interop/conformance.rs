@@ -8,7 +8,7 @@ use super::cases::{Case, Counts, Excused, failed_of, failures};
 use super::report::Report;
 use super::subject::Subject;
 use super::{
-    both_ways, controller_runtime, controllers, e2e, e2e_webhooks, helm, kubebuilder,
+    both_ways, controller_runtime, controllers, e2e, e2e_apps, e2e_webhooks, helm, kubebuilder,
     sample_controller, store, webhook_servers,
 };
 use crate::upstream::Programs;
@@ -29,7 +29,7 @@ struct Program {
     run: fn(Subject<'_>, &Path, &Path) -> Outcome<Vec<Case>>,
 }
 
-const PROGRAMS: [Program; 10] = [
+const PROGRAMS: [Program; 11] = [
     Program {
         part: controller_runtime::PART,
         build: controller_runtime::build,
@@ -44,6 +44,11 @@ const PROGRAMS: [Program; 10] = [
         part: e2e::PART,
         build: e2e::build,
         run: e2e::run,
+    },
+    Program {
+        part: e2e_apps::PART,
+        build: e2e::build,
+        run: e2e_apps::run,
     },
     Program {
         part: e2e_webhooks::PART,

@@ -16,8 +16,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "e2e";
+/// Which specs run, and how.
+pub(super) struct Specs {
+    /// The areas, and how the names of the specs begin after them: the suites.
+    pub(super) suites: &'static [(&'static str, &'static str)],
+    /// Suites that run one after another, when all others are over.
+    pub(super) alone: &'static [(&'static str, &'static str)],
+    /// A regular expression of the specs that are left out.
+    pub(super) skipped: &'static str,
+    /// The time limit for a suite, in seconds.
+    pub(super) seconds_max: u32,
+    /// Suites that run at the same time: they wait most of the time.
+    pub(super) lanes: usize,
+}
+
 /// The areas, and how the names of the specs begin after them: the suites.
-const SUITES: [(&str, &str); 28] = [
+const SUITES: &[(&str, &str)] = &[
     ("api-machinery", "API Streaming"),
     ("api-machinery", "API priority and fairness"),
     ("api-machinery", "AggregatedDiscovery"),
@@ -47,11 +61,9 @@ const SUITES: [(&str, &str); 28] = [
     ("auth", "SubjectReview"),
     ("auth", "\\[Feature:NodeAuthorizer\\]"),
 ];
-/// Left out. The first waits ten minutes for etcd to compact, and Kubist's history ends by its
-/// length and not by time. The second runs an aggregated API server in a container. The next six
-/// look into containers. Upstream marks the last as flaky.
-const SKIPPED: &str = "if the original version has been compacted away\
-    |OpenAPI V3 for Aggregated APIServer\
+/// Left out. The first runs an aggregated API server in a container. The next six look into
+/// containers. Upstream marks the last as flaky.
+const SKIPPED: &str = "OpenAPI V3 for Aggregated APIServer\
     |should mount an API token into pods\
     |should mount projected service account token\
     |should set ownership and permission\
@@ -59,12 +71,19 @@ const SKIPPED: &str = "if the original version has been compacted away\
     |ServiceAccountIssuerDiscovery\
     |Getting a secret for a workload the node has access to\
     |\\[Flaky\\]";
-/// The time limit for a suite, in seconds.
-const SECONDS_MAX: &str = "600";
+/// The specs of this part.
+pub(super) const SPECS: Specs = Specs {
+    suites: SUITES,
+    alone: &[],
+    skipped: SKIPPED,
+    // A spec waits until history is compacted, for ten minutes at most.
+    seconds_max: 1_200,
+    lanes: 4,
+};
+/// How long the test program has to end by itself, in seconds.
+const GRACE: u32 = 30;
 /// The file of a suite's report.
 const REPORT: &str = "report.json";
-/// Suites that run at the same time: they wait most of the time.
-const LANES: usize = 4;
 
 /// Builds the controllers and the test program.
 pub(super) fn build(programs: &Path) -> Outcome {
@@ -78,6 +97,16 @@ pub(super) fn build(programs: &Path) -> Outcome {
 
 /// Runs all suites on one cluster.
 pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outcome<Vec<Case>> {
+    run_specs(&SPECS, subject, programs, folder)
+}
+
+/// Runs the suites of specs on one cluster.
+pub(super) fn run_specs(
+    specs: &Specs,
+    subject: Subject<'_>,
+    programs: &Path,
+    folder: &Path,
+) -> Outcome<Vec<Case>> {
     let cluster = Cluster::start(subject, programs, folder)?;
     let kubeconfig = &cluster.server.kubeconfig;
     let next = AtomicUsize::new(0);
@@ -85,16 +114,16 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
         let mut cases = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some((area, suite)) = SUITES.get(number) else {
+            let Some(suite) = specs.suites.get(number) else {
                 return Outcome::Ok(cases);
             };
             let folder = folder.join(format!("suite-{number}"));
-            cases.extend(run_suite(area, suite, kubeconfig, programs, &folder)?);
+            cases.extend(run_suite(specs, *suite, kubeconfig, programs, &folder)?);
         }
     };
     let mut cases = Vec::new();
     std::thread::scope(|scope| {
-        let lanes: Vec<_> = (0..LANES)
+        let lanes: Vec<_> = (0..specs.lanes)
             .map(|_| scope.spawn(|| lane().map_err(|error| error.to_string())))
             .collect();
         for lane in lanes {
@@ -103,24 +132,28 @@ pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outco
         }
         Ok::<(), String>(())
     })?;
+    for (number, suite) in specs.alone.iter().enumerate() {
+        let folder = folder.join(format!("alone-{number}"));
+        cases.extend(run_suite(specs, *suite, kubeconfig, programs, &folder)?);
+    }
     Ok(cases)
 }
 
 fn run_suite(
-    area: &str,
-    suite: &str,
+    specs: &Specs,
+    (area, suite): (&str, &str),
     kubeconfig: &Path,
     programs: &Path,
     folder: &Path,
 ) -> Outcome<Vec<Case>> {
-    run_program(area, suite, kubeconfig, programs, folder)?;
+    run_program(specs, (area, suite), kubeconfig, programs, folder)?;
     reported(area, suite, folder)
 }
 
 /// Runs the test program for a suite, which leaves its report in a folder.
 pub(super) fn run_program(
-    area: &str,
-    suite: &str,
+    specs: &Specs,
+    (area, suite): (&str, &str),
     kubeconfig: &Path,
     programs: &Path,
     folder: &Path,
@@ -130,11 +163,12 @@ pub(super) fn run_program(
     let file = std::fs::File::create(&log)?;
     let focus = format!("\\[sig-{area}\\] {suite}");
     let status = Command::new("timeout")
-        .arg(SECONDS_MAX)
+        .arg((specs.seconds_max + GRACE).to_string())
         .arg(programs.join("e2e.test"))
         .arg("--kubeconfig")
         .arg(kubeconfig)
-        .args(["--ginkgo.focus", &focus, "--ginkgo.skip", SKIPPED])
+        .args(["--ginkgo.focus", &focus, "--ginkgo.skip", specs.skipped])
+        .arg(format!("--ginkgo.timeout={}s", specs.seconds_max))
         .args(["--ginkgo.no-color", "--dump-logs-on-failure=false"])
         // The order of the specs.
         .args(["--ginkgo.seed", "1"])

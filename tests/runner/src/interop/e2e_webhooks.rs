@@ -1,5 +1,5 @@
-//! Specs of Kubernetes' own end-to-end tests that call webhooks, with the webhooks' servers as
-//! processes of this machine.
+//! Specs of Kubernetes' own end-to-end tests that call webhooks or an aggregated API server, with
+//! those servers as processes of this machine.
 //!
 //! They have Pods with addresses, which are of a network namespace of their own: the part starts
 //! this program again within one (`unshare`, as root, with mounts of its own too), and reads the
@@ -7,8 +7,8 @@
 
 use super::cases::Case;
 use super::cluster::{self, Cluster, Nodes};
-use super::e2e;
-use super::process_node::{ADDRESSES, ADDRESSES_MAX, ProcessNode};
+use super::e2e::{self, Specs};
+use super::process_node::{ADDRESSES, ADDRESSES_MAX, Images, ProcessNode};
 use super::subject::Subject;
 use crate::upstream::{Programs, Store};
 use clap::Args;
@@ -20,11 +20,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The part's name, for `--only`.
 pub(super) const PART: &str = "e2e-webhooks";
 /// The areas and suites.
-const SUITES: [(&str, &str); 3] = [
+const SUITES: [(&str, &str); 5] = [
     ("api-machinery", "AdmissionWebhook"),
     ("api-machinery", "CustomResourceConversionWebhook"),
     ("api-machinery", "CustomResourceFieldSelectors"),
+    ("api-machinery", "Aggregator"),
+    (
+        "api-machinery",
+        "OpenAPIV3 should contain OpenAPI V3 for Aggregated APIServer",
+    ),
 ];
+/// The specs of this part.
+const SPECS: Specs = Specs {
+    suites: &[],
+    alone: &SUITES,
+    skipped: "\\[Flaky\\]",
+    seconds_max: 600,
+    lanes: 1,
+};
 /// What is done in the namespaces before all else: addresses, and the files of a service account
 /// that servers want to see within a container, although they never use them.
 const PREPARATION: &str = r#"set -e
@@ -36,6 +49,9 @@ printf none >/var/run/secrets/kubernetes.io/serviceaccount/token
 exec "$@""#;
 /// The test image's program.
 const IMAGE: &str = "agnhost";
+/// The API server to aggregate, and what it stands on.
+const SAMPLE: &str = "sample-apiserver";
+const ETCD: &str = "etcd";
 
 /// Options of the run within a network namespace, which the part starts.
 #[derive(Args)]
@@ -60,7 +76,9 @@ pub(crate) struct Within {
 pub(super) fn build(programs: &Path) -> Outcome {
     e2e::build(programs)?;
     let package = "k8s.io/kubernetes/test/images/agnhost";
-    cluster::go_build("kubernetes", package, &programs.join(IMAGE))
+    cluster::go_build("kubernetes", package, &programs.join(IMAGE))?;
+    cluster::go_build(SAMPLE, "k8s.io/sample-apiserver", &programs.join(SAMPLE))?;
+    cluster::go_build("etcd", "./server", &programs.join(ETCD))
 }
 
 /// The first of the addresses, for a kube-apiserver.
@@ -119,16 +137,21 @@ pub(crate) fn run_within(options: &Within) -> Outcome {
         &options.programs,
         &options.folder,
     )?;
-    let image = options.programs.join(IMAGE);
-    let node = ProcessNode::new(&cluster.kubectl, &image, &options.folder.join("pods"));
+    let images = Images {
+        agnhost: options.programs.join(IMAGE),
+        sample_apiserver: options.programs.join(SAMPLE),
+        etcd: options.programs.join(ETCD),
+        kubeconfig: cluster.server.kubeconfig.clone(),
+    };
+    let node = ProcessNode::new(&cluster.kubectl, images, &options.folder.join("pods"));
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| node.run(&stop));
         let run = || -> Outcome {
-            for (number, (area, suite)) in SUITES.into_iter().enumerate() {
+            for (number, suite) in SUITES.into_iter().enumerate() {
                 let folder = suite_folder(&options.folder, number);
                 let kubeconfig = &cluster.server.kubeconfig;
-                e2e::run_program(area, suite, kubeconfig, &options.programs, &folder)?;
+                e2e::run_program(&SPECS, suite, kubeconfig, &options.programs, &folder)?;
             }
             Ok(())
         };

@@ -1,9 +1,70 @@
-//! The results of Go test programs: specs of Ginkgo from its JSON report, and other tests from the
-//! verbose output.
+//! Go test programs and their results: specs of Ginkgo from its JSON report, and other tests from
+//! the verbose output.
 
 use super::cases::{Case, End};
 use kubist_test_support::process::Outcome;
 use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The time limit for a program, in seconds.
+const SECONDS_MAX: &str = "600";
+
+/// A package's test program.
+pub(super) struct GoSuite {
+    /// The suite of its cases.
+    pub(super) name: String,
+    pub(super) program: PathBuf,
+    /// The package's folder, where its tests find their files.
+    pub(super) source: PathBuf,
+}
+
+impl GoSuite {
+    /// Runs it in this environment, with files in an existing folder.
+    ///
+    /// # Errors
+    /// It ended in another way than with cases that passed or failed, such as by a panic or by the
+    /// time limit.
+    pub(super) fn run(&self, folder: &Path, environment: &[(&str, &OsStr)]) -> Outcome<Vec<Case>> {
+        let report = folder.join("report.json");
+        let log = folder.join("output");
+        let file = std::fs::File::create(&log)?;
+        let status = Command::new("timeout")
+            .arg(SECONDS_MAX)
+            .arg(&self.program)
+            .args(["-test.v", "-ginkgo.no-color"])
+            .arg(format!("-ginkgo.json-report={}", report.display()))
+            .envs(environment.iter().copied())
+            .current_dir(&self.source)
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .status()?;
+        let output = String::from_utf8_lossy(&std::fs::read(&log)?).into_owned();
+        let mut cases = tests(&self.name, &output);
+        if let Ok(report) = std::fs::read_to_string(&report) {
+            cases.extend(specs(&self.name, &report)?);
+        }
+        if cases.is_empty() || !matches!(status.code(), Some(0 | 1)) {
+            let name = &self.name;
+            return Err(format!("{name} ended with {status}; see {}", log.display()).into());
+        }
+        Ok(cases)
+    }
+}
+
+/// Returns the folder of a package that a module requires, from the module's folder.
+pub(super) fn source(module: &Path, package: &str) -> Outcome<PathBuf> {
+    let output = Command::new("go")
+        .args(["list", "-f", "{{.Dir}}", package])
+        .current_dir(module)
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    if text.trim().is_empty() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(PathBuf::from(text.trim()))
+}
 
 /// Returns the specs of a JSON report.
 pub(super) fn specs(suite: &str, report: &str) -> Outcome<Vec<Case>> {
@@ -47,7 +108,7 @@ fn spec(suite: &str, report: &Value) -> Option<Case> {
 }
 
 /// Returns the tests of a program's verbose output, except those that have subtests or run specs.
-pub(super) fn tests(suite: &str, output: &str) -> Vec<Case> {
+fn tests(suite: &str, output: &str) -> Vec<Case> {
     let mut running = "";
     let mut runs_specs = Vec::new();
     let mut ended: Vec<(&str, End)> = Vec::new();

@@ -1,15 +1,18 @@
 //! The sample projects of kubebuilder: their test suites with `USE_EXISTING_CLUSTER`.
 //! `tests/interop/kubebuilder` has the version.
 //!
-//! The projects are not in kubebuilder's module. Its program writes them, with the commands of its
-//! `test/testdata/generate.sh`, except for webhooks, second versions, which need one, and the
-//! types of another project.
+//! The projects are not in kubebuilder's module. Its program writes them, with their webhooks and
+//! conversions. The suites of the webhooks have no specs, so they start nothing and are left out.
+
+mod projects;
 
 use super::cases::Case;
 use super::cluster::go_build;
-use super::go_tests;
+use super::go_tests::GoSuite;
 use super::subject::{Subject, Surroundings};
 use kubist_test_support::process::{self, Outcome};
+use projects::PROJECTS;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,62 +20,6 @@ use std::process::Command;
 pub(super) const PART: &str = "kubebuilder";
 const KUBEBUILDER: &str = "sigs.k8s.io/kubebuilder/v4";
 const CONTROLLER_GEN: &str = "sigs.k8s.io/controller-tools/cmd/controller-gen";
-/// The time limit for a suite, in seconds.
-const SECONDS_MAX: &str = "300";
-/// The beginning of all `create api` commands.
-const API: &str = "create api --make=false";
-
-/// A project, and the commands that write it, below [`API`] if they begin with `--`.
-struct Project {
-    name: &'static str,
-    commands: &'static [&'static str],
-}
-
-const PROJECTS: [Project; 3] = [
-    Project {
-        name: "project-v4",
-        commands: &[
-            "--group crew --version v1 --kind Captain --controller=true --resource=true",
-            "--group crew --version v1 --kind FirstMate --controller=true --resource=true",
-            "--group crew --version v1 --kind Sailor --controller=true --resource=true",
-            "--group crew --version v1 --kind Admiral --plural=admirales --controller=true \
-             --resource=true --namespaced=false",
-        ],
-    },
-    Project {
-        name: "project-v4-multigroup",
-        commands: &[
-            "edit --multigroup=true",
-            "--group crew --version v1 --kind Captain --controller=true --resource=true",
-            "--group ship --version v1beta1 --kind Frigate --controller=true --resource=true",
-            "--group ship --version v1 --kind Destroyer --controller=true --resource=true \
-             --namespaced=false",
-            "--group ship --version v2alpha1 --kind Cruiser --controller=true --resource=true \
-             --namespaced=false",
-            "--group sea-creatures --version v1beta1 --kind Kraken --controller=true \
-             --resource=true",
-            "--group sea-creatures --version v1beta2 --kind Leviathan --controller=true \
-             --resource=true",
-            "--group foo.policy --version v1 --kind HealthCheckPolicy --controller=true \
-             --resource=true",
-            "--group apps --version v1 --kind Deployment --controller=true --resource=false",
-            "--group foo --version v1 --kind Bar --controller=true --resource=true",
-            "--group fiz --version v1 --kind Bar --controller=true --resource=true",
-        ],
-    },
-    Project {
-        name: "project-v4-with-plugins",
-        commands: &[
-            "--group example.com --version v1alpha1 --kind Memcached \
-             --image=memcached:1.6.26-alpine3.19 \
-             --image-container-command=memcached,--memory-limit=64,-o,modern,-v \
-             --image-container-port=11211 --run-as-user=1001 --plugins=deploy-image/v1-alpha",
-            "--group example.com --version v1alpha1 --kind Busybox --image=busybox:1.36.1 \
-             --plugins=deploy-image/v1-alpha",
-            "--group example.com --version v1 --kind Wordpress --controller=true --resource=true",
-        ],
-    },
-];
 
 /// Builds kubebuilder, lets it write the projects, and builds their suites.
 pub(super) fn build(programs: &Path) -> Outcome {
@@ -98,16 +45,18 @@ pub(super) fn build(programs: &Path) -> Outcome {
              --skip-go-version-check --fetch-deps=false",
         )?;
         for command in project.commands {
-            match command.strip_prefix("--") {
-                Some(_) => run(&kubebuilder, &format!("{API} {command}"))?,
-                None => run(&kubebuilder, command)?,
+            match command.split_once(' ') {
+                Some((what @ ("api" | "webhook"), words)) => {
+                    run(&kubebuilder, &format!("create {what} --make=false {words}"))?;
+                }
+                _ => run(&kubebuilder, command)?,
             }
         }
-        // Only a project with types of its own has the folder.
         run(&generator, "object paths=./api/...")?;
         run(
             &generator,
-            "rbac:roleName=manager-role crd paths=./... output:crd:artifacts:config=config/crd/bases",
+            "rbac:roleName=manager-role crd webhook paths=./... \
+             output:crd:artifacts:config=config/crd/bases",
         )?;
         for package in packages(&at)? {
             let program = format!("test -c -o {} .", program(&package).display());
@@ -122,39 +71,33 @@ pub(super) fn build(programs: &Path) -> Outcome {
 /// Runs each suite on a server of its own.
 pub(super) fn run(subject: Subject<'_>, programs: &Path, folder: &Path) -> Outcome<Vec<Case>> {
     let mut cases = Vec::new();
-    for project in &PROJECTS {
-        for package in packages(&programs.join(PART).join(project.name))? {
-            let own = package.file_name().unwrap_or_default();
-            let folder = folder.join(project.name).join(own);
-            cases.extend(suite(subject, project.name, &package, &folder)?);
-        }
+    for suite in suites(programs)? {
+        let own = suite.source.file_name().unwrap_or_default();
+        let folder = folder.join(&suite.name).join(own);
+        let server = subject.start(Surroundings::Alone, &folder)?;
+        let environment = [
+            ("KUBECONFIG", server.kubeconfig.as_os_str()),
+            ("USE_EXISTING_CLUSTER", OsStr::new("true")),
+        ];
+        cases.extend(suite.run(&folder, &environment)?);
     }
     Ok(cases)
 }
 
-fn suite(subject: Subject<'_>, project: &str, package: &Path, folder: &Path) -> Outcome<Vec<Case>> {
-    let server = subject.start(Surroundings::Alone, folder)?;
-    let (report, log) = (folder.join("report.json"), folder.join("output"));
-    let file = std::fs::File::create(&log)?;
-    let status = Command::new("timeout")
-        .arg(SECONDS_MAX)
-        .arg(program(package))
-        .args(["-test.v", "-ginkgo.no-color"])
-        .arg(format!("-ginkgo.json-report={}", report.display()))
-        .env("KUBECONFIG", &server.kubeconfig)
-        .env("USE_EXISTING_CLUSTER", "true")
-        .current_dir(package)
-        .stdout(file.try_clone()?)
-        .stderr(file)
-        .status()?;
-    let text = std::fs::read_to_string(&report)
-        .map_err(|error| format!("no report: {error}; see {}", log.display()))?;
-    let cases = go_tests::specs(project, &text)?;
-    // A failure that is no case's, such as a panic or the time limit.
-    if cases.is_empty() || !matches!(status.code(), Some(0 | 1)) {
-        return Err(format!("{project} ended with {status}; see {}", log.display()).into());
+/// Returns the suites whose programs have been built into a folder; several of a project have its
+/// name.
+pub(super) fn suites(programs: &Path) -> Outcome<Vec<GoSuite>> {
+    let mut suites = Vec::new();
+    for project in &PROJECTS {
+        for source in packages(&programs.join(PART).join(project.name))? {
+            suites.push(GoSuite {
+                name: project.name.to_owned(),
+                program: program(&source),
+                source,
+            });
+        }
     }
-    Ok(cases)
+    Ok(suites)
 }
 
 fn program(package: &Path) -> PathBuf {

@@ -275,6 +275,13 @@ impl Followed {
     }
 }
 
+impl Followed {
+    /// Returns the last line that was waited for.
+    pub(super) fn last(&self) -> &str {
+        self.seen.last().map_or("", String::as_str)
+    }
+}
+
 impl Drop for Followed {
     fn drop(&mut self) {
         // `timeout` passes the signal on to kubectl; a plain kill would leave kubectl behind.

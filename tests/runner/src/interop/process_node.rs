@@ -1,5 +1,5 @@
 //! A stand-in for kubelets: Pods become ready, and those of Kubernetes' test image that serve
-//! webhooks run as processes of this machine.
+//! webhooks, or are an API server to aggregate, run as processes of this machine.
 //!
 //! Each Pod has an address of [`ADDRESSES`], which the caller has given to the loopback interface
 //! of a network namespace. Containers listen on all addresses, so only one Pod of a port can run
@@ -33,12 +33,27 @@ const PAUSE: Duration = Duration::from_millis(300);
 const CONNECT: Duration = Duration::from_millis(200);
 /// The commands of the test image that are run.
 const SERVERS: [&str; 2] = ["webhook", "crd-conversion-webhook"];
+/// What the image of the API server to aggregate has in its name.
+const SAMPLE: &str = "sample-apiserver";
+/// Where a Pod of it expects its etcd.
+const ETCD: &str = "http://127.0.0.1:2379";
+
+/// What Pods run.
+#[derive(Clone)]
+pub(super) struct Images {
+    /// The program of the test image.
+    pub(super) agnhost: PathBuf,
+    pub(super) sample_apiserver: PathBuf,
+    pub(super) etcd: PathBuf,
+    /// What the aggregated server uses to ask the server under test who a user is, and what they
+    /// may do: there is no service account within.
+    pub(super) kubeconfig: PathBuf,
+}
 
 /// Runs Pods until it is told to stop.
 pub(super) struct ProcessNode<'a> {
     kubectl: &'a Shell,
-    /// The program of the test image.
-    image: PathBuf,
+    images: Images,
     folder: PathBuf,
     pods: BTreeMap<String, Pod>,
     next: u8,
@@ -52,6 +67,9 @@ struct Pod {
 
 /// A server of a Pod.
 struct Process {
+    program: PathBuf,
+    /// Another that runs as long.
+    beside: Option<Child>,
     arguments: Vec<String>,
     port: u16,
     child: Option<Child>,
@@ -59,13 +77,13 @@ struct Process {
 
 impl Process {
     /// Starts it, if it does not run. Reports whether it accepts connections.
-    fn keep(&mut self, image: &Path, address: &str) -> Outcome<bool> {
+    fn keep(&mut self, address: &str) -> Outcome<bool> {
         let ended = match &mut self.child {
             Some(child) => child.try_wait()?.is_some(),
             None => true,
         };
         if ended {
-            let mut command = Command::new(image);
+            let mut command = Command::new(&self.program);
             command.args(&self.arguments).stdin(Stdio::null());
             command.stdout(Stdio::null()).stderr(Stdio::null());
             // As in a container; those that ask for it never speak to the server.
@@ -81,7 +99,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
+        let beside = self.beside.iter_mut();
+        for child in self.child.iter_mut().chain(beside) {
             // It may have ended already.
             child.kill().ok();
             child.wait().ok();
@@ -90,10 +109,10 @@ impl Drop for Process {
 }
 
 impl<'a> ProcessNode<'a> {
-    pub(super) fn new(kubectl: &'a Shell, image: &Path, folder: &Path) -> Self {
+    pub(super) fn new(kubectl: &'a Shell, images: Images, folder: &Path) -> Self {
         Self {
             kubectl,
-            image: image.to_path_buf(),
+            images,
             folder: folder.to_path_buf(),
             pods: BTreeMap::new(),
             next: 0,
@@ -157,7 +176,7 @@ impl<'a> ProcessNode<'a> {
             return Ok(());
         };
         let is_ready = match &mut known.process {
-            Some(process) => process.keep(&self.image, &known.address)?,
+            Some(process) => process.keep(&known.address)?,
             None => true,
         };
         if is_ready == known.is_ready {
@@ -193,7 +212,9 @@ impl<'a> ProcessNode<'a> {
             .filter_map(|it| it.as_str().map(str::to_owned))
             .collect();
         let command = arguments.first().map(String::as_str).unwrap_or_default();
-        if !SERVERS.contains(&command) {
+        let image = container["image"].as_str().unwrap_or_default();
+        let is_sample = image.contains(SAMPLE);
+        if !is_sample && !SERVERS.contains(&command) {
             return Ok(None);
         }
         let mounts = container["volumeMounts"]
@@ -212,11 +233,44 @@ impl<'a> ProcessNode<'a> {
         let port = container["ports"][0]["containerPort"]
             .as_u64()
             .unwrap_or(443);
+        let (program, beside) = if is_sample {
+            let kubeconfig = self.images.kubeconfig.display();
+            for flag in [
+                "kubeconfig",
+                "authentication-kubeconfig",
+                "authorization-kubeconfig",
+            ] {
+                arguments.push(format!("--{flag}={kubeconfig}"));
+            }
+            (&self.images.sample_apiserver, Some(self.etcd(uid)?))
+        } else {
+            (&self.images.agnhost, None)
+        };
         Ok(Some(Process {
+            program: program.clone(),
+            beside,
             arguments,
             port: u16::try_from(port)?,
             child: None,
         }))
+    }
+
+    /// Starts the etcd of an aggregated server.
+    fn etcd(&self, uid: &str) -> Outcome<Child> {
+        let mut command = Command::new(&self.images.etcd);
+        command
+            .args([
+                "--listen-client-urls",
+                ETCD,
+                "--advertise-client-urls",
+                ETCD,
+            ])
+            .arg("--data-dir")
+            .arg(self.folder.join(uid).join("etcd"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        Ok(command.spawn()?)
     }
 
     /// Writes the secret of a mount into a folder; none for other volumes.

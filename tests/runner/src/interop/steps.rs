@@ -3,6 +3,7 @@
 mod applications;
 mod custom;
 mod reads;
+mod simulated;
 mod typed;
 mod workloads;
 mod writes;
@@ -72,6 +73,9 @@ const FULL: &[(&str, Step)] = &[
     ("events", typed::events),
     ("explain custom resources", custom::explain),
     ("run, and a pod that runs", workloads::run),
+    ("rollouts of sets", simulated::sets),
+    ("jobs to their ends", simulated::jobs),
+    ("logs, exec, port-forward", simulated::streams),
     ("refusals", writes::refusals),
 ];
 

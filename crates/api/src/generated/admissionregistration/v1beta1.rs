@@ -5,6 +5,8 @@ use crate::api_type::{api_resource, api_type, at, field, group, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{ByteString, Condition, LabelSelector, List, ObjectMeta, Str};
 
+/// A policy that changes objects on their way into the store by CEL expressions, without a webhook.
+///
 /// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicy`: kind
 /// `MutatingAdmissionPolicy` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -269,6 +271,8 @@ api_type! {
     ],
 }
 
+/// What a MutatingAdmissionPolicy applies to, and with which parameters.
+///
 /// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding`: kind
 /// `MutatingAdmissionPolicyBinding` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

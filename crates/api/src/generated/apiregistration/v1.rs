@@ -4,6 +4,9 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{ByteString, List, ObjectMeta, Str, Time};
 
+/// A version of an API group, and the service to which requests for it are forwarded; without one,
+/// this server answers them.
+///
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService`: kind `APIService` of
 /// `apiregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Str, Time};
 
+/// The versions in which the API servers of a cluster store and read a resource.
+///
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersion`: kind `StorageVersion` of
 /// `internal.apiserver.k8s.io/v1alpha1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

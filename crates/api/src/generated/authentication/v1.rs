@@ -5,6 +5,8 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Str, Time};
 use std::collections::BTreeMap;
 
+/// Whom the server takes the client for: its user, groups and further attributes.
+///
 /// `io.k8s.api.authentication.v1.SelfSubjectReview`: kind `SelfSubjectReview` of
 /// `authentication.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -93,6 +95,8 @@ api_type! {
     ],
 }
 
+/// A request for a token of a service account.
+///
 /// `io.k8s.api.authentication.v1.TokenRequest`: kind `TokenRequest` of `authentication.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenRequest {
@@ -192,6 +196,8 @@ api_type! {
     ],
 }
 
+/// A question to the server: whom does a token belong to?
+///
 /// `io.k8s.api.authentication.v1.TokenReview`: kind `TokenReview` of `authentication.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

@@ -6,6 +6,8 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{LabelSelectorRequirement, List, ObjectMeta, Str};
 use std::collections::BTreeMap;
 
+/// A question to the server: may a user do something in a namespace?
+///
 /// `io.k8s.api.authorization.v1.LocalSubjectAccessReview`: kind `LocalSubjectAccessReview` of
 /// `authorization.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -213,6 +215,8 @@ api_type! {
     ],
 }
 
+/// A question to the server: may the client do something?
+///
 /// `io.k8s.api.authorization.v1.SelfSubjectAccessReview`: kind `SelfSubjectAccessReview` of
 /// `authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -271,6 +275,8 @@ api_type! {
     ],
 }
 
+/// A question to the server: what may the client do in a namespace? The answer may be incomplete.
+///
 /// `io.k8s.api.authorization.v1.SelfSubjectRulesReview`: kind `SelfSubjectRulesReview` of
 /// `authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -393,6 +399,8 @@ api_type! {
     ],
 }
 
+/// A question to the server: may a user or a group do something?
+///
 /// `io.k8s.api.authorization.v1.SubjectAccessReview`: kind `SubjectAccessReview` of
 /// `authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

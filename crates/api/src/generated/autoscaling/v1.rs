@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, Wire};
 use kubist_apimachinery::{LabelSelector, List, ObjectMeta, Quantity, Str, Time};
 
+/// Adapts the number of replicas of an object to their use of CPU.
+///
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler`: kind `HorizontalPodAutoscaler` of
 /// `autoscaling/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -119,6 +121,8 @@ api_type! {
     ],
 }
 
+/// The number of replicas of an object, wanted and found.
+///
 /// `io.k8s.api.autoscaling.v1.Scale`: kind `Scale` of `autoscaling/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Scale {

@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{LabelSelector, List, ObjectMeta, Quantity, Str, Time};
 
+/// Adapts the number of replicas of an object to metrics.
+///
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler`: kind `HorizontalPodAutoscaler` of
 /// `autoscaling/v2`, namespaced.
 #[derive(Clone, Default, PartialEq)]

@@ -5,6 +5,9 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{ByteString, List, ObjectMeta, Str, Time};
 use std::collections::BTreeMap;
 
+/// A request for a certificate, which is approved or denied, and then signed by the signer that it
+/// names.
+///
 /// `io.k8s.api.certificates.v1.CertificateSigningRequest`: kind `CertificateSigningRequest` of
 /// `certificates.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

@@ -198,6 +198,8 @@ api_type! {
     ],
 }
 
+/// A request of a kubelet for a certificate of one of its Pods.
+///
 /// `io.k8s.api.certificates.v1beta1.PodCertificateRequest`: kind `PodCertificateRequest` of
 /// `certificates.k8s.io/v1beta1`, namespaced.
 #[derive(Clone, Default, PartialEq)]

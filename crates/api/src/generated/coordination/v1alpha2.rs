@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, Wire};
 use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str};
 
+/// A candidate for a Lease whose leader is chosen by the control plane.
+///
 /// `io.k8s.api.coordination.v1alpha2.LeaseCandidate`: kind `LeaseCandidate` of
 /// `coordination.k8s.io/v1alpha2`, namespaced.
 #[derive(Clone, Default, PartialEq)]

@@ -71,6 +71,8 @@ api_type! {
     ],
 }
 
+/// A candidate for a Lease whose leader is chosen by the control plane.
+///
 /// `io.k8s.api.coordination.v1beta1.LeaseCandidate`: kind `LeaseCandidate` of
 /// `coordination.k8s.io/v1beta1`, namespaced.
 #[derive(Clone, Default, PartialEq)]

@@ -6,6 +6,8 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Str};
 use std::collections::BTreeMap;
 
+/// Some of the endpoints of a Service: addresses of one family, with their ports and conditions.
+///
 /// `io.k8s.api.discovery.v1.EndpointSlice`: kind `EndpointSlice` of `discovery.k8s.io/v1`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]

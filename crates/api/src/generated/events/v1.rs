@@ -5,6 +5,9 @@ use crate::core::v1::{EventSource, ObjectReference};
 use kubist_apimachinery::wire::{FieldType as T, Wire};
 use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str, Time};
 
+/// A report of something that happened to an object. It is kept for a limited time, and may be
+/// dropped or merged with similar ones.
+///
 /// `io.k8s.api.events.v1.Event`: kind `Event` of `events.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Event {

@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Str, Time};
 
+/// Which requests belong to a flow, and the priority level at which they wait and run.
+///
 /// `io.k8s.api.flowcontrol.v1.FlowSchema`: kind `FlowSchema` of `flowcontrol.apiserver.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -287,6 +289,8 @@ api_type! {
     ],
 }
 
+/// A share of what the server handles at once, and how requests queue for it.
+///
 /// `io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration`: kind `PriorityLevelConfiguration` of
 /// `flowcontrol.apiserver.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

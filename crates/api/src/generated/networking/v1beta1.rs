@@ -5,6 +5,8 @@ use crate::core::v1::TypedLocalObjectReference;
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{Condition, IntOrString, List, ObjectMeta, Str};
 
+/// An allocated address of a Service. Its name is the address in its canonical form.
+///
 /// `io.k8s.api.networking.v1beta1.IPAddress`: kind `IPAddress` of `networking.k8s.io/v1beta1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -396,6 +398,8 @@ api_type! {
     ],
 }
 
+/// Ranges from which addresses of Services are allocated.
+///
 /// `io.k8s.api.networking.v1beta1.ServiceCIDR`: kind `ServiceCIDR` of `networking.k8s.io/v1beta1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

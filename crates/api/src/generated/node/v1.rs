@@ -6,6 +6,8 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Quantity, Str};
 use std::collections::BTreeMap;
 
+/// A configuration of the container runtime that Pods can ask for by name.
+///
 /// `io.k8s.api.node.v1.RuntimeClass`: kind `RuntimeClass` of `node.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct RuntimeClass {

@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{Condition, List, ObjectMeta, Str, Time};
 
+/// Taints on devices that match: what needs them is not scheduled there, or is evicted.
+///
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintRule`: kind `DeviceTaintRule` of
 /// `resource.k8s.io/v1alpha3`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -120,6 +122,8 @@ api_type! {
     ],
 }
 
+/// A question to the control plane: how many devices of a pool are in use?
+///
 /// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequest`: kind `ResourcePoolStatusRequest` of
 /// `resource.k8s.io/v1alpha3`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

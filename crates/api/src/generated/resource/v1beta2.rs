@@ -6,6 +6,8 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{Condition, List, ObjectMeta, Quantity, RawExtension, Str, Time};
 use std::collections::BTreeMap;
 
+/// Devices that claims can ask for by a name, with what selects and configures them.
+///
 /// `io.k8s.api.resource.v1beta2.DeviceClass`: kind `DeviceClass` of `resource.k8s.io/v1beta2`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -131,6 +133,8 @@ api_type! {
     ],
 }
 
+/// Taints on devices that match: what needs them is not scheduled there, or is evicted.
+///
 /// `io.k8s.api.resource.v1beta2.DeviceTaintRule`: kind `DeviceTaintRule` of
 /// `resource.k8s.io/v1beta2`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
@@ -247,6 +251,8 @@ api_type! {
     ],
 }
 
+/// A request for devices, which is granted to the Pods that refer to it.
+///
 /// `io.k8s.api.resource.v1beta2.ResourceClaim`: kind `ResourceClaim` of `resource.k8s.io/v1beta2`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -730,6 +736,8 @@ api_type! {
     ],
 }
 
+/// A pattern from which a ResourceClaim is made for each Pod that refers to it.
+///
 /// `io.k8s.api.resource.v1beta2.ResourceClaimTemplate`: kind `ResourceClaimTemplate` of
 /// `resource.k8s.io/v1beta2`, namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -781,6 +789,8 @@ api_type! {
     ],
 }
 
+/// Some of the devices of a pool, as published by their driver.
+///
 /// `io.k8s.api.resource.v1beta2.ResourceSlice`: kind `ResourceSlice` of `resource.k8s.io/v1beta2`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Str};
 
+/// The name of a priority of Pods, with its value.
+///
 /// `io.k8s.api.scheduling.v1.PriorityClass`: kind `PriorityClass` of `scheduling.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

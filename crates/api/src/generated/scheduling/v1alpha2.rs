@@ -4,6 +4,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{Condition, List, ObjectMeta, Str};
 
+/// Pods that are scheduled together or not at all.
+///
 /// `io.k8s.api.scheduling.v1alpha2.PodGroup`: kind `PodGroup` of `scheduling.k8s.io/v1alpha2`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -255,6 +257,8 @@ api_type! {
     ],
 }
 
+/// Groups of Pods of an application, with how each is scheduled.
+///
 /// `io.k8s.api.scheduling.v1alpha2.Workload`: kind `Workload` of `scheduling.k8s.io/v1alpha2`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]

@@ -5,6 +5,9 @@ use crate::meta::v1::GroupResource;
 use kubist_apimachinery::wire::{FieldType as T, ListType, Merge, Wire};
 use kubist_apimachinery::{Condition, List, ObjectMeta, Str};
 
+/// A request to write all objects of a resource again, unchanged, so that they are stored in the
+/// present version.
+///
 /// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigration`: kind `StorageVersionMigration` of
 /// `storagemigration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]

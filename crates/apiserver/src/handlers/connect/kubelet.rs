@@ -41,6 +41,7 @@ pub(super) fn of(node: &Node, proxies: &Proxies, unverified: bool) -> Result<Bac
             .filter(|it| *it > 0)
             .unwrap_or(PORT),
         tls: Some(Arc::clone(tls)),
+        server_name: None,
         timeout: proxies.kubelet_timeout,
     })
 }

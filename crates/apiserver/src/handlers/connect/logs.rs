@@ -39,7 +39,7 @@ pub(super) async fn handle(call: Call<'_>, path: &ResourcePath) -> Result<ApiRes
         target = format!("{target}?{}", query(&options.query));
     }
     let request = request(&backend, &target)?;
-    let exchange = proxies.send(&backend, request).await;
+    let exchange = proxies.send(&call.cx.user.name, &backend, request).await;
     let exchange = exchange.map_err(|failure| unreachable(&backend, &target, failure))?;
     if !(200..=206).contains(&exchange.status.as_u16()) {
         let code = exchange.status.as_u16();

@@ -5,12 +5,13 @@ use crate::proxy::Failure;
 use crate::proxy::backend::Backend;
 use crate::proxy::exchange::Exchange;
 use crate::proxy::forwarded::{add_host, forwarded, is_upgrade};
+use crate::proxy::identity::is_identity;
 use crate::proxy::location::Rewriting;
 use crate::request::request_body::RequestBody;
 use crate::response::ApiResponse;
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
-    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, HeaderName, HeaderValue, LOCATION,
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
 use http::{Method, Request, StatusCode};
 use kubist_apimachinery::{Status, StatusReason};
@@ -26,20 +27,22 @@ const CORS: [HeaderName; 4] = [
 ];
 
 /// Where a request leads.
-pub(super) struct Route {
-    pub(super) backend: Backend,
+pub(crate) struct Route {
+    pub(crate) backend: Backend,
     /// Path and query at the backend.
-    pub(super) target: String,
+    pub(crate) target: String,
     /// The path of the proxy on this server, which the backend's paths are below. `None`: the
     /// request must be an upgrade.
-    pub(super) prefix: Option<String>,
+    pub(crate) prefix: Option<String>,
+    /// Who sends the request, for a backend that believes this server.
+    pub(crate) identity: Option<HeaderMap>,
 }
 
 /// Passes a request on.
 ///
 /// # Errors
 /// The backend cannot be reached, or does not answer as HTTP wants.
-pub(super) async fn pass(
+pub(crate) async fn pass(
     call: Call<'_>,
     route: Route,
     body: &mut RequestBody,
@@ -51,7 +54,9 @@ pub(super) async fn pass(
     let mut request = request(call, &route, body)?;
     let proxies = &call.server.proxies;
     if upgrades {
-        let sent = proxies.send(&route.backend, request).await;
+        let sent = proxies
+            .send(&call.cx.user.name, &route.backend, request)
+            .await;
         let exchange = sent.map_err(|failure| not_upgraded(&failure))?;
         return upgraded(call, exchange, body).await;
     }
@@ -61,11 +66,17 @@ pub(super) async fn pass(
         request.headers_mut().insert(X_FORWARDED_URI, uri);
     }
     let asked_host = call.request.host().unwrap_or_default();
-    let sent = proxies.send(&route.backend, request).await;
+    let sent = proxies
+        .send(&call.cx.user.name, &route.backend, request)
+        .await;
     let exchange = sent.map_err(|failure| match failure {
         Failure::Full => full(),
         why => Status::service_unavailable(format!("error trying to reach service: {why}")),
     })?;
+    if exchange.status == StatusCode::SWITCHING_PROTOCOLS {
+        let why = "error trying to reach service: it switched protocols without being asked to";
+        return Err(Status::service_unavailable(why));
+    }
     let mut response = proxies.pass_on(exchange, false);
     for name in &CORS {
         response.headers.remove(name);
@@ -105,7 +116,17 @@ fn request(
         .body(body.take());
     let mut request = request.map_err(|error| broken(&error))?;
     let of_proxies = call.server.authenticator.proxy_headers();
-    *request.headers_mut() = forwarded(&call.request.headers, of_proxies, call.source);
+    let mut headers = forwarded(&call.request.headers, of_proxies, call.source);
+    if let Some(identity) = &route.identity {
+        // Nobody but this server says it.
+        let names = headers.keys().filter(|it| is_identity(it));
+        let names: Vec<_> = names.cloned().collect();
+        for name in names {
+            headers.remove(name);
+        }
+        headers.extend(identity.clone());
+    }
+    *request.headers_mut() = headers;
     let host = call.request.host();
     let own = route.backend.authority();
     add_host(request.headers_mut(), host.unwrap_or(&own));

@@ -60,6 +60,7 @@ impl<'a> Named<'a> {
             host: host.to_owned(),
             port: port.unwrap_or(default),
             tls: has_tls.then(|| Arc::clone(&call.server.proxies.plain_tls)),
+            server_name: None,
             timeout: DIAL_TIMEOUT,
         }
     }
@@ -107,6 +108,7 @@ pub(super) async fn handle(
         backend,
         target,
         prefix: Some(prefix),
+        identity: None,
     };
     passing::pass(call, route, body).await
 }

@@ -4,12 +4,10 @@ use super::proxied::{Named, is_reachable};
 use super::{find, typed};
 use crate::handlers::call::Call;
 use crate::proxy::backend::Backend;
+use crate::webhook::is_slice_of;
 use kubist_api::core::v1::{Endpoints, ObjectReference, Pod, Service};
 use kubist_api::discovery::v1::EndpointSlice;
 use kubist_apimachinery::{GroupResource, Resource as _, Status};
-
-/// The label of the slices of a service.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// An address of a Service, and the Pod that has it.
 struct Candidate<'a> {
@@ -48,8 +46,7 @@ pub(super) async fn endpoint(
     let mut is_sliced = false;
     for slice in &slices {
         let slice = typed::<EndpointSlice>(&**slice)?;
-        let label = slice.metadata.labels.get(SERVICE_NAME);
-        if label.is_some_and(|it| **it == *name) {
+        if is_slice_of(slice, name) {
             is_sliced = true;
             of_slice(slice, &port, &mut candidates);
         }

@@ -76,6 +76,7 @@ pub(super) async fn handle(
         backend,
         target,
         prefix: None,
+        identity: None,
     };
     passing::pass(call, route, body).await
 }

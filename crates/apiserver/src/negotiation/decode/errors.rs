@@ -19,7 +19,7 @@ pub(super) fn refused_as(kind: &'static Kind, version: &str, why: &str) -> Statu
     ))
 }
 
-pub(super) fn unrecognized(kind: &'static Kind, why: &str, body: &[u8]) -> Status {
+pub(crate) fn unrecognized(kind: &'static Kind, why: &str, body: &[u8]) -> Status {
     let kind = kind.facts().kind;
     let shown = shown(body);
     Status::bad_request(format!(

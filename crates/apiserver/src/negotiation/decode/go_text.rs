@@ -42,6 +42,21 @@ pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schem
     }
 }
 
+/// Returns the error for CBOR with this JSON form, of a message of a Go package.
+pub(crate) fn cbor_text(
+    error: &WireError,
+    json: &[u8],
+    (schema, package): (&'static Schema, &'static str),
+) -> String {
+    let of_go = matches!(
+        error.kind,
+        WireErrorKind::TypeMismatch { .. } | WireErrorKind::Invalid { .. }
+    );
+    let words = of_go.then(|| go_decode::cbor_error(json, schema, package));
+    let words = words.flatten();
+    words.unwrap_or_else(|| decode_text(error, json, schema))
+}
+
 /// Returns Go's path of a field, which has no list indexes and no map keys, and the field.
 pub(super) fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field>) {
     let mut schema = Some(root);

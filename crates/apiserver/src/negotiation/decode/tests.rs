@@ -12,12 +12,13 @@ fn decoded(
     validation: FieldValidation,
 ) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
     let decoding = Decoding {
+        cbor: false,
         format,
         kind,
         validation,
         prune: None,
     };
-    object(body, decoding)
+    object(body, decoding).map_err(|refusal| refusal.status)
 }
 
 fn decode(body: &str, format: Format, validation: FieldValidation) -> Result<Vec<String>, String> {

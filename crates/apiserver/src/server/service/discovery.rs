@@ -2,13 +2,13 @@
 
 use super::Service;
 use crate::discovery;
-use crate::negotiation::response_encoder::not_acceptable;
+use crate::negotiation::response_encoder::negotiated;
 use crate::request::Request;
 use crate::request::route::Route;
 use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use kubist_apimachinery::Status;
-use kubist_codec::negotiate::{Offer, negotiate};
+use kubist_codec::negotiate::Offer;
 
 impl Service {
     /// Answers a request for the groups, their versions or the resources of one.
@@ -24,7 +24,12 @@ impl Service {
             _ => (None, None),
         };
         let mut defined = false;
-        if let Some(name) = group {
+        let aggregation = &self.context.aggregation;
+        let aggregated = group.filter(|_| version.is_none()).and_then(|name| {
+            let local = discovery::group(&groups, name).map(discovery::api_group);
+            aggregation.legacy_group(name, local.as_ref())
+        });
+        if let Some(name) = group.filter(|_| aggregated.is_none()) {
             let Some(group) = discovery::group(&groups, name) else {
                 return Ok(ApiResponse::page_not_found());
             };
@@ -46,19 +51,24 @@ impl Service {
             routed: !defined && !any_method,
             ..Offer::DISCOVERY
         };
-        let chosen = negotiate(request.accept(), &offer);
-        let mut chosen = chosen.map_err(|refusal| not_acceptable(&refusal))?;
+        let mut chosen = negotiated(request, &offer)?;
         chosen.pretty |= request.wants_pretty();
         let if_none_match = request.if_none_match();
         match route {
             Route::CoreVersions => {
                 discovery::core_versions(&groups, &chosen, self.address, if_none_match)
             }
-            Route::Groups => discovery::groups(&groups, &chosen, if_none_match),
-            Route::Group(name) => match discovery::group(&groups, name) {
-                Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
-                None => Ok(ApiResponse::page_not_found()),
-            },
+            Route::Groups => {
+                let add = |local: &mut Vec<_>, form| aggregation.add_groups(local, form);
+                discovery::groups(&groups, &chosen, if_none_match, add)
+            }
+            Route::Group(name) => {
+                let local = || discovery::group(&groups, name).map(discovery::api_group);
+                match aggregated.or_else(local) {
+                    Some(group) => discovery::document(&chosen, &group),
+                    None => Ok(ApiResponse::page_not_found()),
+                }
+            }
             Route::GroupVersion { group, version } => {
                 let Some(served) = discovery::group(&groups, group) else {
                     return Ok(ApiResponse::page_not_found());

@@ -61,7 +61,9 @@ impl Service {
                 let served = self.context.registry.groups();
                 let stored = self.definitions(cx, &served).await?;
                 cx.begin_work(OpenApi::BYTES).await;
-                Ok(self.open_api.index(&served, &stored))
+                let aggregation = &self.context.aggregation;
+                let add = |paths: &mut _| aggregation.add_documents(paths);
+                Ok(self.open_api.index(&served, &stored, add))
             }
             METRICS => self.scraped(cx).await,
             backup::PATH if request.method == "GET" => {

@@ -127,6 +127,41 @@ async fn versions_without_conversion_share_the_names_of_their_fields() {
 }
 
 #[tokio::test]
+async fn owners_of_a_version_that_is_gone_stop_applies_and_are_dropped_by_updates() {
+    let mut it = Cluster::new().await;
+    let properties = map("granular");
+    let mut both = definition(&properties);
+    both["spec"]["versions"][0]["storage"] = false.into();
+    both["spec"]["versions"][1]["storage"] = true.into();
+    it.define_as(&both).await;
+    it.apply(V1, "m", &gadget("v1", &json!({"map": {"a": "1"}})))
+        .await;
+    let patch = json!({"spec": {"versions": [both["spec"]["versions"][1]]}});
+    it.merge(DEFINITION, &patch).await;
+    for _ in 0..500 {
+        if it.client.get(V1).await.code == 404 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let config = gadget("v2", &json!({"map": {"a": "1"}}));
+    for manager in ["m", "n"] {
+        let answer = it.try_apply(V2, manager, &config).await;
+        let expected = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "request to convert CR to an invalid group/version: example.com/v1",
+            "code": 500,
+        });
+        assert_eq!((answer.code, answer.json()), (500, expected), "{manager}");
+    }
+    let written = it.merge(V2, &json!({"spec": {"map": {"b": "1"}}})).await;
+    assert_eq!(written["spec"]["map"], json!({"a": "1", "b": "1"}));
+    assert_eq!(written["metadata"]["managedFields"], Value::Null);
+    it.apply(V2, "m", &config).await;
+    it.shut_down().await;
+}
+
+#[tokio::test]
 async fn a_map_that_becomes_atomic_has_one_owner() {
     let mut it = Cluster::new().await;
     it.define(&map("granular")).await;

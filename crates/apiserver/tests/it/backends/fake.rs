@@ -1,5 +1,6 @@
 //! Kubelets and other servers, in this process: what the API server dials leads here.
 
+use crate::mutual_tls::acceptor;
 use bytes::Bytes;
 use http::header::{CONNECTION, LOCATION, UPGRADE};
 use http::{Request, Response, StatusCode};
@@ -20,8 +21,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 
 /// The port of a kubelet.
 const KUBELET: u16 = 10_250;
@@ -69,19 +68,8 @@ impl Fake {
         let serving = serving.expect("it can be issued");
         let identity = authority.client_identity("apiserver", None);
         let identity = identity.expect("it can be issued");
-        let mut roots = RootCertStore::empty();
-        roots.add(authority.certificate()).expect("it is one");
-        let provider = Arc::new(crypto::ring::default_provider());
-        let verifier =
-            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
-        let tls = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("they are supported")
-            .with_client_cert_verifier(verifier.build().expect("it has roots"))
-            .with_single_cert(vec![serving.certificate()], serving.key())
-            .expect("they fit");
         let fake = Arc::new(Self {
-            kubelet: TlsAcceptor::from(Arc::new(tls)),
+            kubelet: acceptor(&serving, &authority),
             dialed: Mutex::default(),
             served: Arc::default(),
             tasks: Mutex::default(),

@@ -264,3 +264,66 @@ async fn a_status_is_validated_where_it_is_written() {
     );
     server.shutdown().await;
 }
+
+/// As upstream: what is refused for its version is judged by the schema of that version first.
+#[tokio::test]
+async fn unknown_fields_of_another_version_are_reported_before_it_is_refused() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut definition = sizes();
+    let mut second =
+        definition_with(&json!({"width": {"type": "integer"}}))["spec"]["versions"][0].take();
+    second["name"] = json!("v2");
+    second["storage"] = json!(false);
+    push(&mut definition, second);
+    defined_as(&mut client, &definition).await;
+    let of = |version: &str, kind: &str| {
+        let mut body = widget("a", json!({"width": 1, "x": 2}));
+        body["apiVersion"] = json!(version);
+        body["kind"] = json!(kind);
+        body.to_string()
+    };
+    for (version, kind, warning) in [
+        (
+            "example.com/v2",
+            "Widget",
+            "299 - \"unknown field \\\"spec.x\\\"\"",
+        ),
+        (
+            "example.com/v3",
+            "Widget",
+            "299 - \"unknown field \\\"spec\\\"\"",
+        ),
+        ("other.com/v3", "Widget", ""),
+        ("example.com/v3", "Gadget", ""),
+    ] {
+        let answer = client.ask("POST", WIDGETS, JSON, of(version, kind)).await;
+        assert_eq!(
+            (answer.code, answer.header("warning")),
+            (400, warning),
+            "{version}"
+        );
+        assert_eq!(
+            message(&answer),
+            format!(
+                "the API version in the data ({version}) does not match the expected API version \
+                 (example.com/v1)"
+            )
+        );
+    }
+    let strict = format!("{WIDGETS}?fieldValidation=Strict");
+    let answer = client
+        .ask("POST", &strict, JSON, of("example.com/v3", "Widget"))
+        .await;
+    assert_eq!(
+        message(&answer),
+        "Widget in version \"v3\" cannot be handled as a Widget: strict decoding error: unknown \
+         field \"spec\""
+    );
+    server.shutdown().await;
+}
+
+fn push(definition: &mut Value, version: Value) {
+    let versions = definition["spec"]["versions"].as_array_mut();
+    versions.expect("it has versions").push(version);
+}

@@ -51,8 +51,5 @@ pub(crate) fn check(errors: &mut Errors, names: &CustomResourceDefinitionNames, 
 }
 
 fn label(errors: &mut Errors, name: &str, path: &FieldPath) {
-    let problems = validate_name::dns1035_label(name);
-    if !problems.is_empty() {
-        errors.push(FieldError::invalid(path, name, problems.join(",")));
-    }
+    rules::joined(errors, name, path, validate_name::dns1035_label);
 }

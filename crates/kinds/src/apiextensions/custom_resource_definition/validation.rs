@@ -195,7 +195,8 @@ fn check_versions(
     }
     for (index, version) in versions.iter().enumerate() {
         let path = path.index(index);
-        joined(errors, &version.name, &path.child("name"));
+        let rule = validate_name::dns1035_label;
+        rules::joined(errors, &version.name, &path.child("name"), rule);
         check_warning(errors, version, &path.child("deprecationWarning"));
         if !shared.schema {
             let subresources = version.subresources.as_deref();
@@ -227,15 +228,8 @@ fn check_versions(
     }
     // Upstream also reports the first version in the spec, and checks it there again.
     if let Some(first) = versions.first().filter(|it| !it.name.is_empty()) {
-        joined(errors, &first.name, &spec.child("version"));
-    }
-}
-
-/// Checks a DNS label. All its problems are joined into one error.
-fn joined(errors: &mut Errors, name: &Str, path: &FieldPath) {
-    let problems = validate_name::dns1035_label(name);
-    if !problems.is_empty() {
-        errors.push(FieldError::invalid(path, name, problems.join(",")));
+        let rule = validate_name::dns1035_label;
+        rules::joined(errors, &first.name, &spec.child("version"), rule);
     }
 }
 

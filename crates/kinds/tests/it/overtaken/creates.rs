@@ -1,7 +1,6 @@
 //! Creates during the deletion of their namespace or definition.
 
 use super::*;
-use crate::custom;
 use crate::fixture::{names, options, typed};
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
 use kubist_api::core::v1::{ConfigMap, Namespace, Service, ServicePort};
@@ -157,17 +156,7 @@ async fn end_definition(fixture: &Fixture, again: bool) {
 async fn nothing_comes_to_a_definition_that_has_ended_meanwhile() {
     for again in [false, true] {
         let runs = at_every_call(
-            async |pair: &Pair| {
-                let widgets = custom::definition("widgets", "Widget", &custom::versions());
-                pair.second.create(widgets).await;
-                for fixture in [&pair.first, &pair.second] {
-                    // This server does not observe later changes of the definition.
-                    tokio::select! {
-                        () = fixture.registry.run_definitions() => {}
-                        _ = custom::served(fixture, "v1") => {}
-                    }
-                }
-            },
+            define_widgets,
             async |pair: &Pair| {
                 let rest = custom::served(&pair.first, "v1").await;
                 custom::create(&pair.first, &rest, &json!({"metadata": {"name": "a"}})).await

@@ -7,7 +7,6 @@ mod rows;
 mod verbs;
 
 use super::*;
-use crate::custom;
 use history::{History, Outcome};
 use rows::Row;
 use std::sync::Arc;
@@ -16,14 +15,7 @@ use verbs::Verb;
 /// Returns two servers that both serve the resources of all rows.
 async fn servers() -> Arc<Pair> {
     let pair = Pair::new().await;
-    let widgets = custom::definition("widgets", "Widget", &custom::versions());
-    pair.second.create(widgets).await;
-    for fixture in [&pair.first, &pair.second] {
-        tokio::select! {
-            () = fixture.registry.run_definitions() => {}
-            _ = custom::served(fixture, "v1") => {}
-        }
-    }
+    define_widgets(&pair).await;
     pair
 }
 

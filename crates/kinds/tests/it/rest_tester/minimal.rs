@@ -10,6 +10,10 @@ pub(super) fn object(facts: &ResourceFacts, namespace: &str) -> Value {
     let mut object = match facts.group {
         "" => of_core(facts.plural, namespace),
         "apps" | "batch" | "autoscaling" => of_workloads(facts),
+        "certificates.k8s.io" if facts.plural == "clustertrustbundles" => trust_bundle(),
+        "storagemigration.k8s.io" => json!({"spec": {
+            "resource": {"group": "apps", "resource": "deployments"},
+        }}),
         _ => of_others(facts, namespace),
     };
     if object["metadata"].is_null() {
@@ -164,6 +168,10 @@ fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
         }),
         _ => json!({}),
     }
+}
+
+fn trust_bundle() -> Value {
+    json!({"spec": {"trustBundle": include_str!("anchor.pem")}})
 }
 
 fn base64(bytes: &[u8]) -> String {

@@ -8,6 +8,17 @@ pub(super) enum OfEtcd {}
 
 impl Foreign for OfEtcd {
     const IGNORED: &'static [(&'static str, &'static str)] = FLAGS;
+
+    fn refusal(flag: &str, value: &str) -> Option<&'static str> {
+        let is_alone = match flag {
+            "initial-cluster" => !value.contains(','),
+            "initial-cluster-state" => value == "new",
+            "force-new-cluster" => value == "false",
+            "discovery" | "discovery-srv" => value.is_empty(),
+            _ => true,
+        };
+        (!is_alone).then_some(PEERS)
+    }
 }
 
 /// The flags, and why they have no effect.
@@ -56,7 +67,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("snapshot-count", FILES),
     ("wal-dir", FILES),
 ];
-const PEERS: &str = "this is the only member";
+const PEERS: &str = "it is a member alone, of a cluster of its own";
 const FILES: &str = "the data directory has one file, and no log of its own";
 const GATEWAY: &str = "there is no HTTP gateway";
 const CHECKED: &str = "a store is always verified when it is opened";

@@ -8,7 +8,6 @@ pub(super) enum OfKubeApiserver {}
 
 impl Foreign for OfKubeApiserver {
     const IGNORED: &'static [(&'static str, &'static str)] = &[
-        ("aggregator-reject-forwarding-redirect", AGGREGATION),
         ("allow-metric-labels", METRICS),
         ("allow-metric-labels-manifest", METRICS),
         ("contention-profiling", PROFILES),
@@ -32,14 +31,12 @@ impl Foreign for OfKubeApiserver {
             "endpoint-reconciler-type",
             "there is one way to reconcile endpoints",
         ),
-        ("etcd-compaction-interval", ETCD),
         ("etcd-count-metric-poll-period", ETCD),
         ("etcd-db-metric-poll-interval", ETCD),
         ("etcd-healthcheck-timeout", ETCD),
         ("etcd-readycheck-timeout", ETCD),
         ("event-ttl", "events live for an hour"),
         ("external-hostname", "no generated URL has a host name"),
-        ("feature-gates", GATES),
         (
             "http2-max-streams-per-connection",
             "streams are limited by what they hold",
@@ -63,9 +60,9 @@ impl Foreign for OfKubeApiserver {
         ("permit-address-sharing", "the address is not shared"),
         ("permit-port-sharing", "the port is not shared"),
         ("profiling", PROFILES),
-        ("proxy-client-cert-file", AGGREGATION),
-        ("proxy-client-key-file", AGGREGATION),
         ("request-timeout", "requests have a minute"),
+        ("storage-backend", STORAGE),
+        ("tls-min-version", TLS),
         ("runtime-config-emulation-forward-compatible", GATES),
         (
             "service-account-extend-token-expiration",
@@ -117,19 +114,25 @@ impl Foreign for OfKubeApiserver {
             "service-account-signing-endpoint",
             "tokens are signed with a key",
         ),
-        (
-            "storage-backend",
-            "it is etcd v3 with --etcd-servers, and memory without",
-        ),
         ("tls-cipher-suites", "they are those of rustls"),
         ("tls-curve-preferences", "they are those of rustls"),
-        ("tls-min-version", "it is TLS 1.2"),
         ("tls-sni-cert-key", "there is one certificate"),
         ("tracing-config-file", "traces are not exported"),
     ];
+
+    fn refusal(flag: &str, value: &str) -> Option<&'static str> {
+        match flag {
+            "storage-backend" if value != "etcd3" => Some(STORAGE),
+            "v" if value.parse::<i32>().is_err() => Some("it is a number"),
+            "tls-min-version" if value != "VersionTLS12" => Some(TLS),
+            _ => None,
+        }
+    }
 }
 
-const AGGREGATION: &str = "API services are not proxied";
+const STORAGE: &str = "it is etcd3 with --etcd-servers, and memory without";
+const TLS: &str = "it is VersionTLS12";
+const AGGREGATION: &str = "API services are reached at the endpoints of their Services";
 const ETCD: &str = "the client of etcd has times of its own";
 const GATES: &str = "features are those of v1.36 with its defaults";
 const LEADERSHIP: &str = "leadership is not coordinated";
@@ -187,7 +190,11 @@ pub(super) const USED: [&[&str]; 4] = [
         "--tls-private-key-file=/etc/kubernetes/pki/apiserver.key",
     ],
     // kind adds to kubeadm's
-    &["--runtime-config=", "--v=2", "--feature-gates=A=true"],
+    &[
+        "--runtime-config=",
+        "--v=2",
+        "--feature-gates=KubeletInUserNamespace=true",
+    ],
     // kwokctl
     &[
         "--etcd-prefix=/registry",

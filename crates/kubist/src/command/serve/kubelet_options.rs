@@ -1,15 +1,13 @@
 //! Options of the connections to kubelets, under upstream's names.
 
+use super::pem_files::{identity, read};
 use super::values;
 use clap::Args;
-use kubist::apiserver::{Backends, Identity, read_certificates};
-use kubist::read_regular_file;
+use kubist::apiserver::{Backends, read_certificates};
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// Maximum bytes of a file of certificates or a key.
-const PEM_BYTES_MAX: u64 = 1 << 20;
 /// The addresses that a node may have.
 const TYPES: [&str; 5] = [
     "Hostname",
@@ -77,18 +75,8 @@ impl KubeletOptions {
             backends.kubelet_ca_pem = text;
         }
         if let (Some(certificate), Some(key)) = (&self.certificate, &self.key) {
-            let identity = Identity::from_pem(&read(certificate)?, &read(key)?);
-            let shown = certificate.display();
-            let identity = identity.map_err(|error| format!("{shown}: {error}"))?;
-            backends.kubelet_identity = Some(identity);
+            backends.kubelet_identity = Some(identity(certificate, key)?);
         }
         Ok(backends)
     }
-}
-
-fn read(path: &Path) -> Result<String, Box<dyn Error>> {
-    let shown = path.display();
-    let bytes = read_regular_file(path, PEM_BYTES_MAX)
-        .map_err(|error| format!("cannot read {shown}: {error}"))?;
-    Ok(String::from_utf8(bytes).map_err(|_| format!("{shown} is not text"))?)
 }

@@ -1,15 +1,11 @@
 //! Options of a proxy that names its users in headers, under upstream's names.
 
-use super::WrongUsage;
+use super::{WrongUsage, pem_files};
 use clap::Args;
 use kubist::apiserver::{CertificateDer, RequestHeader, read_certificates};
 use kubist::authentication::RequestHeaders;
-use kubist::read_regular_file;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-
-/// Maximum bytes of a file of authorities.
-const CA_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Args, Debug)]
 #[expect(
@@ -130,9 +126,7 @@ fn authorities_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, Box<dyn E
 
 fn authorities(path: &Path) -> Result<(String, Vec<CertificateDer<'static>>), Box<dyn Error>> {
     let shown = path.display();
-    let bytes = read_regular_file(path, CA_BYTES_MAX)
-        .map_err(|error| format!("cannot read {shown}: {error}"))?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{shown} is not text"))?;
+    let text = pem_files::read(path)?;
     let certificates = read_certificates(&text).map_err(|error| format!("{shown}: {error}"))?;
     Ok((text, certificates))
 }

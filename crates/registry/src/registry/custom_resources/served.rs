@@ -6,7 +6,6 @@ use crate::custom::content::{ServedContent, defined_by, is_ending};
 use crate::custom::conversion::{Conversion, ConversionParts};
 use crate::custom::names;
 use crate::custom::names::ESTABLISHED;
-use crate::custom::pipeline::Pipeline;
 use crate::custom::serving_conditions::Serving;
 use crate::custom::shape::Shape;
 use crate::custom::static_texts::Shortage;
@@ -20,7 +19,7 @@ use crate::rest::subresource::Subresource;
 use crate::storage::DryRunnable;
 use crate::storage::cacher::CacherStats;
 use crate::store::stores::Stores;
-use crate::store::{DefinedBy, Store};
+use crate::store::{Defined, DefinedBy, Store};
 use hashbrown::HashMap;
 use kubist_api::ResourceFacts;
 use kubist_api::apiextensions::v1::{CustomResourceConversion, CustomResourceDefinition};
@@ -205,9 +204,8 @@ fn new_store(
     ends: &watch::Sender<()>,
 ) -> Store {
     let (facts, has_status) = (shape.facts, shape.has_status);
-    let pipeline = content.conversion.pipeline(shape.kind);
-    let pipeline = pipeline.map_or_else(|| Pipeline::plain(shape.kind), Pipeline::clone);
-    let strategy = CustomStrategy::new(shape, pipeline, content.shapes.clone(), content.is_ending);
+    let (conversion, versions) = (&content.conversion, content.shapes.clone());
+    let strategy = CustomStrategy::new(shape, conversion, versions, content.is_ending);
     Store {
         group: facts.group,
         plural: facts.plural,
@@ -218,7 +216,11 @@ fn new_store(
         hooks: Vec::new(),
         finishing: stores.finishing.clone(),
         field_managers: Arc::clone(&content.field_managers),
-        definition: Some(content.by.clone()),
+        definition: Some(Defined {
+            by: content.by.clone(),
+            stored: content.stored.facts.version,
+            judged: Arc::default(),
+        }),
         served_as: content.shapes.iter().map(|it| it.facts).collect(),
         ends: Some(ends.subscribe()),
     }

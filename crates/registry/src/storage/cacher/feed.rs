@@ -1,18 +1,26 @@
 //! The loop that keeps a cache up to date: lists, then watches, and repeats after a failure.
 
 use super::Shared;
+use super::recall::Recall;
 use super::state::Content;
 use super::time_budget::TimeBudget;
 use crate::storage::Storage;
 use crate::storage::error::StorageError;
 use kubist_storage::memory::Tree;
-use kubist_storage::{Event, RangeRequest, Revision, Watch, WatchBatch, WatchRangeRequest};
+use kubist_storage::{
+    Event, RangeRequest, Revision, Watch, WatchBatch, WatchError, WatchRangeRequest,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tokio::time::{Instant, sleep};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// The page size of the list, as upstream.
 const PAGE: usize = 10_000;
+/// How long a cache that begins waits for the events before its list.
+const RECALL_MAX: Duration = Duration::from_secs(1);
+/// The time between two requests of progress meanwhile: an etcd catches up every 100 ms.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Runs the loop; never returns.
 pub(super) async fn run(shared: &Shared) {
@@ -26,10 +34,8 @@ pub(super) async fn run(shared: &Shared) {
 
 async fn follow(shared: &Shared) -> Result<(), StorageError> {
     let (tree, revision) = list(shared).await?;
-    let request =
-        WatchRangeRequest::new(shared.raw.keys().range("")).from(Revision(revision).next());
-    let mut watch = shared.raw.kv.watch(request).await?;
-    shared.begin(tree, revision);
+    let (mut watch, past) = begin_watch(shared, revision).await?;
+    shared.begin(tree, revision, past);
     let mut budget = TimeBudget::new(Instant::now());
     let mut requested = Instant::now();
     loop {
@@ -43,6 +49,67 @@ async fn follow(shared: &Shared) -> Result<(), StorageError> {
                 requested = Instant::now();
                 request_progress(shared, &watch);
             }
+        }
+    }
+}
+
+/// Watches from the list on. The events before it are taken first, if they come in time.
+async fn begin_watch(shared: &Shared, list: u64) -> Result<(Watch, Option<Recall>), StorageError> {
+    let until = Instant::now() + RECALL_MAX;
+    let mut recall = Recall::before(list);
+    while let Some(past) = recall.take() {
+        let after = Revision(past.begun_at()).next();
+        let request = WatchRangeRequest::new(shared.raw.keys().range("")).from(after);
+        // Only here: the cache knows the state before what comes after its list.
+        let mut watch = shared.raw.kv.watch(request.previous()).await?;
+        match timeout_at(until, recalled(past, &mut watch)).await {
+            Ok(Recalled::All(past)) => {
+                return Ok((watch_after(shared, list).await?, Some(past)));
+            }
+            Ok(Recalled::Compacted(to)) => recall = Recall::after(to, list),
+            Ok(Recalled::Failed) | Err(_) => {}
+        }
+    }
+    Ok((watch_after(shared, list).await?, None))
+}
+
+async fn watch_after(shared: &Shared, revision: u64) -> Result<Watch, StorageError> {
+    let after = Revision(revision).next();
+    let request = WatchRangeRequest::new(shared.raw.keys().range("")).from(after);
+    Ok(shared.raw.kv.watch(request).await?)
+}
+
+/// How it ended to recall events.
+enum Recalled {
+    /// All are here.
+    All(Recall),
+    /// There is nothing before this revision.
+    Compacted(u64),
+    /// The watch failed.
+    Failed,
+}
+
+/// Takes the events before the list from a watch.
+async fn recalled(mut past: Recall, watch: &mut Watch) -> Recalled {
+    loop {
+        // The answer tells that all is there, even if it is nothing. An etcd answers only once the
+        // watch has caught up, and does not say that it has not.
+        watch.request_progress();
+        let Ok(batch) = timeout(ASK_AGAIN, watch.next()).await else {
+            continue;
+        };
+        let batch = match batch {
+            Some(Ok(batch)) => batch,
+            Some(Err(WatchError::Compacted { compacted, .. })) => {
+                return Recalled::Compacted(compacted.0);
+            }
+            Some(Err(_)) | None => return Recalled::Failed,
+        };
+        let list = past.until();
+        let split = batch.events.partition_point(|it| it.revision.0 <= list);
+        past.take(batch.events.get(..split).unwrap_or_default());
+        if batch.revision.0 >= list {
+            return Recalled::All(past);
         }
     }
 }
@@ -96,8 +163,11 @@ async fn list(shared: &Shared) -> Result<(Tree, u64), StorageError> {
 }
 
 impl Shared {
-    fn begin(&self, tree: Tree, revision: u64) {
-        let content = Content::new(tree, revision, self.config.history);
+    fn begin(&self, tree: Tree, revision: u64, past: Option<Recall>) {
+        let mut content = Content::new(tree, revision, self.config.history);
+        if let Some(past) = past {
+            content.recall(past.into_events(), Instant::now());
+        }
         {
             let mut state = self.state.lock();
             if state.closed {

@@ -71,6 +71,22 @@ impl Ring {
         self.events.push_back(Recorded { event, at: now });
     }
 
+    /// Puts older events in front, which are those after `begun_at`. They count as old: a ring that
+    /// is filled by them does not grow. Nothing happens once events were evicted.
+    pub(crate) fn recall(&mut self, begun_at: u64, events: VecDeque<Arc<Event>>, now: Instant) {
+        if self.evicted.is_some() {
+            return;
+        }
+        let at = now.checked_sub(self.history).unwrap_or(now);
+        for event in events.into_iter().rev() {
+            self.events.push_front(Recorded { event, at });
+        }
+        while self.capacity < self.events.len() && self.capacity < self.capacity_max {
+            self.capacity = self.capacity.saturating_mul(2).min(self.capacity_max);
+        }
+        self.begun_at = begun_at;
+    }
+
     fn resize(&mut self, now: Instant) {
         if self.events.len() < self.capacity {
             return;
@@ -214,6 +230,27 @@ mod tests {
             let last = ring.events.back().expect("it was pushed").event.revision.0;
             assert_eq!(last, capacity as u64 + 1);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn recalled_events_are_in_front_and_the_first_to_go() {
+        let now = Instant::now() + Duration::from_secs(100_000);
+        let mut ring = Ring::new(200, DEFAULT_HISTORY);
+        ring.push(event(201), now);
+        ring.recall(40, (41..=190).map(event).collect(), now);
+        assert_eq!(
+            (ring.capacity(), ring.events.len(), ring.oldest()),
+            (200, 151, 40)
+        );
+        let found = ring.after(100, 201, usize::MAX).expect("they are here");
+        assert_eq!((found.len(), found[0].revision.0), (91, 101));
+        for revision in 202..=251 {
+            ring.push(event(revision), now);
+        }
+        // The time is over for the recalled only: they make room, and the ring does not grow.
+        assert_eq!((ring.capacity(), ring.oldest()), (200, 41));
+        ring.recall(7, VecDeque::from([event(8)]), now);
+        assert_eq!(ring.oldest(), 41, "it is too late");
     }
 
     #[tokio::test(start_paused = true)]

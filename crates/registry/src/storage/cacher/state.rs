@@ -130,6 +130,11 @@ impl Content {
         Some(event)
     }
 
+    /// Puts events in front of all others: those after a revision, up to the list.
+    pub(crate) fn recall(&mut self, (begun_at, events): (u64, VecDeque<Arc<Event>>), now: Instant) {
+        self.ring.recall(begun_at, events, now);
+    }
+
     /// Records that everything up to here has been applied.
     pub(crate) fn reached(&mut self, revision: u64) {
         self.revision = self.revision.max(revision);

@@ -3,13 +3,12 @@
 use super::{Current, RawStorage};
 use crate::metrics::StorageRequest;
 use crate::storage::error::StorageError;
-use crate::storage::{Change, Changed, CreateRequest, Outcome, UpdateRequest, check};
+use crate::storage::{Change, Changed, Outcome, PutOptions, UpdateRequest, check};
 use crate::stored::Stored;
 use crate::stored::codec::is_encoded_as;
 use bytes::Bytes;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{Expected, PutRequest, Revision, WriteOutcome};
-use std::time::Duration;
 
 /// The result of an attempt without an error.
 enum Tried {
@@ -71,7 +70,7 @@ impl RawStorage {
         changed: Changed,
     ) -> Result<Tried, StorageError> {
         match changed {
-            Changed::Write(object, ttl) => self.write(key, current, object, ttl).await,
+            Changed::Write(object, options) => self.write(key, current, object, options).await,
             Changed::Create(object, request) => self.create(key, object, request).await,
             Changed::Keep if !current.fresh => self.retry_with_stored(key, current).await,
             Changed::Keep => match current.stored {
@@ -117,7 +116,7 @@ impl RawStorage {
         key: &str,
         current: Current,
         object: Box<dyn AnyObject>,
-        ttl: Option<Duration>,
+        PutOptions { ttl, guards }: PutOptions,
     ) -> Result<Tried, StorageError> {
         let value = self.codec.encode(object)?;
         if let Some(stored) = &current.stored
@@ -132,8 +131,14 @@ impl RawStorage {
         }
         let bytes = Bytes::copy_from_slice(key.as_bytes());
         let expected = Expected::Revision(Revision(revision(&current)));
+        let guarded = !guards.is_empty();
         let put = PutRequest::new(bytes.clone(), self.codec.seal(&bytes, &value)?, expected);
+        let put = put.guards(guards);
         let put = self.put(StorageRequest::Update, put, ttl).await?;
+        if guarded && matches!(put, WriteOutcome::Conflict { current: None, .. }) {
+            // A guard that another engine has does not say what is stored here.
+            return self.retry_with_stored(key, current).await;
+        }
         Ok(self.put_or_retry(&bytes, &value, put, current.stored.is_none()))
     }
 
@@ -142,7 +147,7 @@ impl RawStorage {
         &self,
         key: &str,
         object: Box<dyn AnyObject>,
-        request: CreateRequest,
+        request: PutOptions,
     ) -> Result<Tried, StorageError> {
         let value = self.codec.encode(object)?;
         let bytes = Bytes::copy_from_slice(key.as_bytes());

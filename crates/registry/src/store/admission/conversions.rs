@@ -92,7 +92,8 @@ impl Attributes<'_> {
         };
         let mut object = object_of(&new, form)?;
         if let Some(store) = self.store {
-            store.strategy.prune(&mut *object, false)?;
+            let api_version = form.facts().api_version;
+            store.strategy.prune(&mut *object, api_version, false)?;
             store.strategy.apply_defaults(&mut *object);
         }
         self.put(object);

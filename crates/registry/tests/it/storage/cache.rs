@@ -3,7 +3,7 @@
 use super::gate::Gate;
 use super::stack::{Stack, drain, names, take};
 use kubist_registry::StorageError;
-use kubist_registry::storage::CreateRequest;
+use kubist_registry::storage::PutOptions;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use std::sync::Arc;
 use std::time::Duration;
@@ -161,7 +161,7 @@ async fn consistent_lists_ask_for_progress() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_is_rebuilt_and_its_watches_end_when_the_engine_fails() {
+async fn a_cache_is_rebuilt_and_its_watches_end_and_resume_when_the_engine_fails() {
     let (s, gate) = gated().await;
     let first = s.create("ns", "a").await.revision();
     let mut watches = Vec::new();
@@ -182,17 +182,17 @@ async fn a_cache_is_rebuilt_and_its_watches_end_when_the_engine_fails() {
         .create(
             s.key("ns", "b"),
             Box::new(super::stack::pod("ns", "b")),
-            CreateRequest::default(),
+            PutOptions::default(),
         )
         .await
         .expect("writes go on");
     gate.fail(false);
     cacher.wait_until_ready().await;
     assert_eq!(s.names("ns", "resourceVersion=0").await, ["ns/a", "ns/b"]);
+    // The new cache knows what was before its list, so a watch resumes.
     let mut watch = s.watch("ns", &format!("resourceVersion={first}")).await;
-    let events = watch.next().await.expect("one event");
-    assert!(matches!(&events[..], [kubist_registry::WatchEvent::Error(it)] if it.is_gone()));
     let head = s.head().await;
+    assert_eq!(take(&mut watch, 1).await, [format!("ADDED ns/b@{head}")]);
     let mut watch = s.watch("ns", &format!("resourceVersion={head}")).await;
     s.create("ns", "c").await;
     assert_eq!(

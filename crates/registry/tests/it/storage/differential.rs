@@ -5,7 +5,7 @@ use super::etcd_row::on_etcd;
 use super::stack::{Engine, Stack, drain, edits, names};
 use crate::etcd::Release;
 use kubist_apimachinery::Status;
-use kubist_registry::storage::{CreateRequest, DeleteRequest, Listed, Storage, UpdateRequest};
+use kubist_registry::storage::{DeleteRequest, Listed, PutOptions, Storage, UpdateRequest};
 use kubist_registry::{StorageError, Stored};
 use proptest::prelude::*;
 
@@ -233,7 +233,7 @@ async fn write(s: &Stack, op: Op) {
             let key = s.key(namespace, name);
             drop(
                 s.storage
-                    .create(key, Box::new(pod), CreateRequest::default())
+                    .create(key, Box::new(pod), PutOptions::default())
                     .await,
             );
         }

@@ -1,7 +1,7 @@
 //! Encryption at rest, and key rotation.
 
 use super::stack::{Engine, Stack, drain, edits, pod, typed};
-use kubist_registry::storage::{CreateRequest, Storage, UpdateRequest};
+use kubist_registry::storage::{PutOptions, Storage, UpdateRequest};
 use kubist_registry::transformer::{AesGcm, Identity, Transformer, Transformers};
 use kubist_registry::{RawStorage, StoredCodec};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ async fn values_are_encrypted_at_rest_and_bound_to_their_keys() {
         let created = storage.create(
             s.key("ns", "a"),
             Box::new(pod("ns", "a")),
-            CreateRequest::default(),
+            PutOptions::default(),
         );
         created.await.expect("nothing is there");
         let value = s.raw_value("a").await;
@@ -65,7 +65,7 @@ async fn an_update_rewrites_values_of_the_old_key() {
     let created = old.create(
         s.key("ns", "a"),
         Box::new(pod("ns", "a")),
-        CreateRequest::default(),
+        PutOptions::default(),
     );
     let created = created.await.expect("nothing is there").revision();
     let rotated = with(

@@ -5,7 +5,7 @@ use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Status;
 use kubist_registry::cacher::{Cacher, CacherConfig};
 use kubist_registry::metrics::{ListMetrics, ResourceMetrics};
-use kubist_registry::storage::{CreateRequest, DeleteRequest, Listed, Storage, UpdateRequest};
+use kubist_registry::storage::{DeleteRequest, Listed, PutOptions, Storage, UpdateRequest};
 use kubist_registry::{IndexConfig, PlainStrategy, RawStorage, Stored, StoredCodec, StoredKind};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Ways {
         let (key, storage) = (self.s.key(namespace, &name), &self.all[0]);
         let mut new = pod(namespace, &name);
         set(&mut new);
-        let created = storage.create(key.clone(), Box::new(new), CreateRequest::default());
+        let created = storage.create(key.clone(), Box::new(new), PutOptions::default());
         if created.await.is_err() {
             let request = UpdateRequest::default();
             drop(storage.update(key, request, &mut edits(set)).await);
@@ -300,7 +300,7 @@ async fn a_list_by_one_label_or_node_reads_the_selected_objects() {
         pod.metadata.labels.insert("all".into(), "same".into());
         pod.spec.node_name = format!("n{}", number % 60).into();
         let key = ways.s.key("a", &pod.metadata.name);
-        let created = ways.all[0].create(key, Box::new(pod), CreateRequest::default());
+        let created = ways.all[0].create(key, Box::new(pod), PutOptions::default());
         created.await.expect("it is new");
     }
     // The scan, the index of storage, and the one of the cache.
@@ -340,7 +340,7 @@ async fn lists_of_many_objects_wait_for_the_index_that_another_builds() {
         let mut pod = pod("a", &format!("p{number:05}"));
         pod.spec.node_name = format!("n{number}").into();
         let key = ways.s.key("a", &pod.metadata.name);
-        let created = ways.all[0].create(key, Box::new(pod), CreateRequest::default());
+        let created = ways.all[0].create(key, Box::new(pod), PutOptions::default());
         created.await.expect("it is new");
     }
     let fetched = || ways.raws[1].metrics().from_storage.fetched.value();

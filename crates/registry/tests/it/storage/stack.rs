@@ -8,7 +8,7 @@ use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Preconditions, Status};
 use kubist_registry::cacher::{Cacher, CacherConfig};
 use kubist_registry::storage::{
-    Change, Changed, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Scope, Storage,
+    Change, Changed, DeleteRequest, ListRequest, Listed, Outcome, PutOptions, Scope, Storage,
     StorageWatchRequest, UpdateRequest,
 };
 use kubist_registry::{
@@ -139,7 +139,7 @@ impl Stack {
         let key = self.key(&pod.metadata.namespace, &pod.metadata.name);
         let created = self
             .storage
-            .create(key, Box::new(pod), CreateRequest::default())
+            .create(key, Box::new(pod), PutOptions::default())
             .await;
         created.expect("nothing is there")
     }
@@ -342,7 +342,7 @@ impl<F: FnMut(&mut Pod) + Send> Change for Edits<F> {
                 Some(stored) => typed(stored),
             };
             (self.edit)(&mut pod);
-            Ok(Changed::Write(Box::new(pod), None))
+            Ok(Changed::Write(Box::new(pod), PutOptions::default()))
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::matrix;
 use super::stack::{Stack, drain, edits, outcome, pod, take, typed, uid};
 use kubist_apimachinery::Status;
-use kubist_registry::storage::{Change, Changed, UpdateRequest};
+use kubist_registry::storage::{Change, Changed, PutOptions, UpdateRequest};
 use kubist_registry::{BoxFuture, StorageError, Stored};
 use std::time::Duration;
 
@@ -103,7 +103,15 @@ struct WithTtl(Duration);
 
 impl Change for WithTtl {
     fn attempt<'a>(&'a mut self, _: Option<&'a Stored>) -> BoxFuture<'a, Result<Changed, Status>> {
-        Box::pin(async { Ok(Changed::Write(Box::new(pod("ns", "a")), Some(self.0))) })
+        Box::pin(async {
+            Ok(Changed::Write(
+                Box::new(pod("ns", "a")),
+                PutOptions {
+                    ttl: Some(self.0),
+                    ..PutOptions::default()
+                },
+            ))
+        })
     }
 }
 
@@ -161,7 +169,7 @@ impl Change for Raced<'_> {
             }
             let mut pod = typed(current.expect("it exists"));
             pod.spec.node_name = "n".into();
-            Ok(Changed::Write(Box::new(pod), None))
+            Ok(Changed::Write(Box::new(pod), PutOptions::default()))
         })
     }
 }
@@ -191,7 +199,7 @@ impl Change for RequiresLabel {
                 return Err(Status::bad_request(format!("refused, {}", self.0)));
             }
             pod.spec.node_name = "n".into();
-            Ok(Changed::Write(Box::new(pod), None))
+            Ok(Changed::Write(Box::new(pod), PutOptions::default()))
         })
     }
 }

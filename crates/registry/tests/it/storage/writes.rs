@@ -3,7 +3,7 @@
 use super::matrix;
 use super::stack::{Stack, pod, take, typed};
 use kubist_registry::StorageError;
-use kubist_registry::storage::{CreateRequest, DeleteRequest, UpdateRequest};
+use kubist_registry::storage::{DeleteRequest, PutOptions, UpdateRequest};
 use std::time::Duration;
 
 matrix![
@@ -31,11 +31,9 @@ async fn a_created_object_has_a_version_and_is_stored_without(s: &Stack) {
 
     let mut versioned = pod("ns", "b");
     versioned.metadata.resource_version = "7".into();
-    let refused = s.storage.create(
-        s.key("ns", "b"),
-        Box::new(versioned),
-        CreateRequest::default(),
-    );
+    let refused = s
+        .storage
+        .create(s.key("ns", "b"), Box::new(versioned), PutOptions::default());
     assert!(matches!(refused.await, Err(StorageError::VersionOnCreate)));
 }
 
@@ -44,9 +42,9 @@ async fn an_object_with_a_time_to_live_ends(s: &Stack) {
     let created = s.storage.create(
         s.key("ns", "a"),
         Box::new(pod("ns", "a")),
-        CreateRequest {
+        PutOptions {
             ttl,
-            ..CreateRequest::default()
+            ..PutOptions::default()
         },
     );
     let created = created.await.expect("nothing is there").revision();
@@ -64,7 +62,7 @@ async fn a_key_is_created_once(s: &Stack) {
     let again = s.storage.create(
         s.key("ns", "a"),
         Box::new(pod("ns", "a")),
-        CreateRequest::default(),
+        PutOptions::default(),
     );
     assert!(matches!(
         again.await,
@@ -155,11 +153,7 @@ async fn no_method_leaves_the_prefix_of_its_resource(s: &Stack) {
         let invalid = |error: StorageError| matches!(error, StorageError::InvalidKey { .. });
         let created = s
             .storage
-            .create(
-                key.into(),
-                Box::new(pod("ns", "a")),
-                CreateRequest::default(),
-            )
+            .create(key.into(), Box::new(pod("ns", "a")), PutOptions::default())
             .await;
         assert!(created.is_err_and(invalid), "{key}");
         for version in [None, Some(0)] {

@@ -54,8 +54,8 @@ pub(super) fn scale(shell: &Shell) -> Outcome {
         &format!("get {frontend} -o jsonpath={{.spec.replicas}}"),
         "2",
     )?;
-    // Nothing reconciles this one; it has a scale subresource all the same.
     shell.run("scale statefulset/session -n shop --replicas=3")?;
+    shell.run("rollout status statefulset/session -n shop --timeout=60s")?;
     shell.print_exactly(
         "get statefulset session -n shop -o jsonpath={.spec.replicas}",
         "3",

@@ -72,7 +72,8 @@ async fn a_list_is_one_review_of_what_is_stored_in_another_version() {
         let beta = until(async || {
             let beta = served(&world.fixture, "v1beta1").await;
             let same = json!({"metadata": {"name": "x"}, "spec": {}});
-            drop(create(&world.fixture, &beta, &same).await);
+            // Until the change is served, nothing can be written.
+            create(&world.fixture, &beta, &same).await.ok()?;
             let stored = world.stored("x").await["apiVersion"] == *BETA;
             let gone = DeleteOptions::default();
             drop(

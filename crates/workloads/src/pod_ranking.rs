@@ -1,7 +1,8 @@
 //! The order in which surplus Pods are deleted.
 
+use crate::pod_state::ready_since;
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{Str, Time};
+use kubist_apimachinery::Str;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// Sorts Pods by importance, least important first: unassigned, then by phase, not ready, low
 /// deletion cost, many of the same set on one node, ready for a short time, restarted often, young.
-pub(super) fn least_important_first(pods: &[Arc<Pod>]) -> Vec<Arc<Pod>> {
+pub(crate) fn least_important_first(pods: &[Arc<Pod>]) -> Vec<Arc<Pod>> {
     let mut per_node: BTreeMap<&Str, usize> = BTreeMap::new();
     for pod in pods {
         *per_node.entry(&pod.spec.node_name).or_default() += 1;
@@ -45,17 +46,6 @@ pub(super) fn least_important_first(pods: &[Arc<Pod>]) -> Vec<Arc<Pod>> {
     ranked
 }
 
-/// Returns since when the Pod is ready, if it is.
-pub(super) fn ready_since(pod: &Pod) -> Option<Time> {
-    let mut ready = pod
-        .status
-        .conditions
-        .iter()
-        .filter(|it| it.type_ == "Ready");
-    let condition = ready.find(|it| it.status == "True")?;
-    Some(condition.last_transition_time.unwrap_or_default())
-}
-
 fn cost(pod: &Pod) -> i32 {
     let cost = pod.metadata.annotations.get(DELETION_COST);
     cost.and_then(|it| it.parse().ok()).unwrap_or(0)
@@ -65,6 +55,7 @@ fn cost(pod: &Pod) -> i32 {
 mod tests {
     use super::*;
     use kubist_api::core::v1::PodCondition;
+    use kubist_apimachinery::Time;
 
     fn pod(name: &str, node: &str, ready_since: Option<i64>) -> Pod {
         let mut pod = Pod::default();

@@ -1,7 +1,7 @@
 //! The status of a ReplicaSet. No I/O; the time is an argument.
 
-use super::ranking::ready_since;
 use crate::clock::until;
+use crate::pod_state::{count, ready_since};
 use kubist_api::apps::v1::{ReplicaSet, ReplicaSetCondition, ReplicaSetStatus};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Time;
@@ -73,10 +73,6 @@ fn judge_failure(
         reason: reason.into(),
         message: error.to_string().into(),
     });
-}
-
-fn count(number: usize) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 #[cfg(test)]

@@ -1,13 +1,20 @@
-//! Checks that an object may be created: its namespace and its definition exist, and neither is
-//! terminating. The checked versions guard the write, so that no object is created in a namespace
-//! that has been deleted meanwhile.
+//! Checks that an object may be written.
+//!
+//! To be created, its namespace and its definition have to exist, and neither may be terminating.
+//! To be written at all, its definition has to store the version in which it is written. What was
+//! checked guards the write, so that no object is created in a namespace that has been deleted
+//! meanwhile, and none is stored in a version that its definition no longer has.
 
-use super::{DefinedBy, Store};
+use super::{Defined, Store};
+use crate::storage::error::{Operation, StorageError};
 use crate::store::stores::Stores;
 use crate::stored::Stored;
 use bytes::Bytes;
+use kubist_api::apiextensions::v1::CustomResourceDefinition;
 use kubist_apimachinery::{GroupResource, Status, StatusCause, StatusReason};
 use kubist_storage::{Guard, Revision};
+use std::any::Any;
+use std::sync::atomic::Ordering;
 
 /// The resource of custom resource definitions.
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
@@ -74,7 +81,7 @@ impl Store {
             guards.extend(namespace.await?);
         }
         if let Some(definition) = &self.definition {
-            let definition = self.check_definition(stores, definition, name, not_older_than);
+            let definition = self.check_creation_by(stores, definition, name, not_older_than);
             guards.extend(definition.await?);
         }
         Ok(guards)
@@ -107,32 +114,88 @@ impl Store {
         Err(namespace_terminating(&self.resource(), name, namespace))
     }
 
-    async fn check_definition(
+    /// Returns the guards of a write to an object that exists: the definition still stores the
+    /// version in which this store writes. `is_first`: what permits the write may be of the past,
+    /// and the write then finds its guards changed.
+    pub(super) async fn write_guards(
         &self,
         stores: &Stores,
-        definition: &DefinedBy,
+        name: &str,
+        is_first: bool,
+    ) -> Result<Vec<Guard>, Status> {
+        let Some(definition) = &self.definition else {
+            return Ok(Vec::new());
+        };
+        let guards = |checked: Option<(Guard, Stored)>| -> Vec<Guard> {
+            checked.into_iter().map(|(guard, _)| guard).collect()
+        };
+        if is_first {
+            let likely = self.check_definition(stores, definition, name, ANY).await;
+            if let Ok(checked) = likely {
+                return Ok(guards(checked));
+            }
+        }
+        let checked = self.check_definition(stores, definition, name, LATEST);
+        Ok(guards(checked.await?))
+    }
+
+    async fn check_creation_by(
+        &self,
+        stores: &Stores,
+        definition: &Defined,
         name: &str,
         not_older_than: NotOlderThan,
     ) -> Result<Option<Guard>, Status> {
-        let Some(definitions) = stores.find(DEFINITIONS.0, DEFINITIONS.1) else {
+        let checked = self.check_definition(stores, definition, name, not_older_than);
+        let Some((guard, found)) = checked.await? else {
             return Ok(None);
         };
-        let key = definitions.storage.keys().key("", &definition.name)?;
-        let found = stores.one_at(definitions, "", &definition.name, not_older_than);
-        let Some(found) = found.await? else {
-            return Err(Status::not_found(&self.resource(), name));
-        };
-        let meta = found.object()?.meta();
-        if meta.uid != definition.uid {
-            return Err(Status::not_found(&self.resource(), name));
-        }
-        if meta.is_terminating() {
+        if found.object()?.meta().is_terminating() {
             let message = "create not allowed while custom resource definition is terminating";
             let reason = StatusReason::MethodNotAllowed;
             return Err(Status::failure(405, reason, message));
         }
-        Ok(Some(guard(key, &found)))
+        Ok(Some(guard))
     }
+
+    /// Checks that the definition is there, and that objects are stored in the version in which
+    /// this store writes them: a request may have been begun before that was changed.
+    async fn check_definition(
+        &self,
+        stores: &Stores,
+        definition: &Defined,
+        name: &str,
+        not_older_than: NotOlderThan,
+    ) -> Result<Option<(Guard, Stored)>, Status> {
+        let Some(definitions) = stores.find(DEFINITIONS.0, DEFINITIONS.1) else {
+            return Ok(None);
+        };
+        let by = &definition.by;
+        let key = definitions.storage.keys().key("", &by.name)?;
+        let found = stores.one_at(definitions, "", &by.name, not_older_than);
+        let Some(found) = found.await? else {
+            return Err(Status::not_found(&self.resource(), name));
+        };
+        if definition.judged.load(Ordering::Relaxed) != found.revision() {
+            if found.object()?.meta().uid != by.uid {
+                return Err(Status::not_found(&self.resource(), name));
+            }
+            if !stores_as(&found, definition.stored)? {
+                let error = StorageError::NotReady { retry_after: 1 };
+                return Err(error.to_status(Operation::Update, &self.resource(), name));
+            }
+            definition.judged.store(found.revision(), Ordering::Relaxed);
+        }
+        Ok(Some((guard(key, &found), found)))
+    }
+}
+
+/// Reports whether a definition stores objects in a version.
+fn stores_as(definition: &Stored, version: &str) -> Result<bool, Status> {
+    let object: &dyn Any = &**definition.object()?;
+    let definition = object.downcast_ref::<CustomResourceDefinition>();
+    let mut versions = definition.into_iter().flat_map(|it| &it.spec.versions);
+    Ok(versions.any(|it| it.storage && it.name == *version))
 }
 
 fn guard(key: String, judged: &Stored) -> Guard {

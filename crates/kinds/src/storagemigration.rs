@@ -1,0 +1,3 @@
+//! Kinds of `storagemigration.k8s.io`.
+
+pub(crate) mod storage_version_migration;
