@@ -161,7 +161,11 @@ impl Engine {
                 source: error.into(),
             })
         });
-        opened.map(Self::Durable)
+        let kv = opened?;
+        if let Err(error) = kv.on_own_thread() {
+            tracing::warn!("writes use the runtime's threads: {error}");
+        }
+        Ok(Self::Durable(kv))
     }
 
     /// Reads the current revision of the cluster, so that a server does not start without it.

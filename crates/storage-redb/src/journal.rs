@@ -92,6 +92,11 @@ impl Journal for RedbJournal {
             .map_err(|error| Fault::new(kind(&error), error))
     }
 
+    fn is_quick(&self) -> bool {
+        let logs = self.opened.as_ref().and_then(|it| it.logs.as_ref());
+        logs.is_some_and(Logs::is_quick)
+    }
+
     fn reopens(&self) -> bool {
         true
     }

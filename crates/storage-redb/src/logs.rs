@@ -32,12 +32,17 @@ pub(crate) enum LogsError {
     Missing { missing: u64 },
 }
 
+/// Room for a batch that is not synced, below which the logs soon take turns.
+const QUICK_ROOM_BYTES: usize = 256 << 10;
+
 /// The two logs of a store.
 #[derive(Debug)]
 pub(crate) struct Logs {
     /// The store's id.
     store: u64,
     rotate_bytes: usize,
+    /// Whether the system keeps what is appended, and writes it when it likes.
+    unsynced: bool,
     both: [Log; 2],
     active: usize,
     /// Whether the active log has a round of its own. Until then all that is in the logs is in the
@@ -84,6 +89,7 @@ impl Logs {
         Ok(Self {
             store,
             rotate_bytes,
+            unsynced: false,
             both,
             active: 0,
             begun: false,
@@ -91,6 +97,20 @@ impl Logs {
             pending: Vec::new(),
             folding: None,
         })
+    }
+
+    /// The same logs, whose files are not synced.
+    pub(crate) fn unsynced(self) -> Self {
+        Self {
+            unsynced: true,
+            ..self
+        }
+    }
+
+    /// Reports whether the next small batch is an append and no more.
+    pub(crate) fn is_quick(&self) -> bool {
+        let used = self.both[self.active].used();
+        self.unsynced && self.begun && used + QUICK_ROOM_BYTES <= self.rotate_bytes
     }
 
     /// Appends a batch. It is durable when this returns.

@@ -205,6 +205,10 @@ impl Store {
                 .map_err(|error| StoreError::opening(&path, error))
         };
         let logs = self.recovered([open(first)?, open(second)?], &path, ROTATE_BYTES)?;
+        let logs = match syncing {
+            Syncing::Each => logs,
+            Syncing::Never => logs.unsynced(),
+        };
         Ok(Self {
             logs: LogsOf::Open(logs),
             ..self

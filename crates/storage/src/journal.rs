@@ -1,16 +1,17 @@
 //! `JournaledKv`: the memory engine with a journal that makes its writes durable.
 //!
 //! A write is acknowledged, readable and watchable once the journal has made it durable, never
-//! before. Concurrent writes become durable together (group commit). Journals run on the runtime's
-//! blocking threads, so they do not block it. What a [`Replay`] restores is checked to be a valid
-//! history. If a journal has no space or no permission to write, reads and watches continue, writes
-//! are refused with the reason, and the journal is retried until it works. A journal stores
-//! [`Batch`]es; it does not evaluate requests.
+//! before. Concurrent writes become durable together (group commit). A journal that may wait runs on
+//! a thread that may block. What a [`Replay`] restores is checked to be a valid history. If a
+//! journal has no space or no permission to write, reads and watches continue, writes are refused
+//! with the reason, and the journal is retried until it works. A journal stores [`Batch`]es; it does
+//! not evaluate requests.
 
 mod engine;
 mod leases;
 mod queue;
 mod replay;
+mod worker;
 mod writer;
 
 pub use self::engine::JournaledKv;
@@ -34,6 +35,12 @@ pub trait Journal: fmt::Debug + Send + 'static {
     /// Returns its size in bytes; `None` if unknown. Default: `None`.
     fn size_bytes(&self) -> Option<u64> {
         None
+    }
+
+    /// Reports whether it stores the next batch of a few kilobytes in microseconds, waiting for
+    /// neither a disk nor another thread. Its caller may then be a task. Default: no.
+    fn is_quick(&self) -> bool {
+        false
     }
 
     /// Reports whether [`reopen`](Self::reopen) is supported. Default: no.

@@ -305,7 +305,9 @@ impl Options {
             };
             store?.into_kv(limits, clock)
         });
-        Ok(Kv::Durable(opened.await??))
+        let kv = opened.await??;
+        kv.on_own_thread()?;
+        Ok(Kv::Durable(kv))
     }
 }
 

@@ -1,16 +1,18 @@
-//! The redb engine against the conformance suite, on a real file.
+//! The redb engine against the conformance suite, on a real file: with each write synced, and with
+//! none, where callers store what they write themselves.
 
 use kubist_storage::conformance::Subject;
 use kubist_storage::conformance_suite;
 use kubist_storage::memory::{Config, TokioClock};
-use kubist_storage_redb::Store;
+use kubist_storage_redb::{Store, StoreError};
 use std::future::{Ready, ready};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-fn subject() -> Ready<Subject> {
+fn subject(open: impl FnOnce(&Path) -> Result<Store, StoreError>) -> Ready<Subject> {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path()).unwrap();
+    let store = open(folder.path()).unwrap();
     let clock = Arc::new(TokioClock::start());
     let kv = store.into_kv(Config::default(), clock).unwrap();
     let mut tasks = JoinSet::new();
@@ -19,4 +21,14 @@ fn subject() -> Ready<Subject> {
     ready(Subject::new(Arc::new(kv), "/check/", (tasks, folder)))
 }
 
-conformance_suite!(#[tokio::test(start_paused = true)] => subject());
+mod synced {
+    use super::*;
+
+    conformance_suite!(#[tokio::test(start_paused = true)] => subject(Store::open));
+}
+
+mod unsynced {
+    use super::*;
+
+    conformance_suite!(#[tokio::test(start_paused = true)] => subject(Store::open_unsynced));
+}

@@ -3,19 +3,19 @@
 use super::Journal;
 use super::queue::{Queue, Refusal, Request};
 use super::replay::Replayed;
+use super::worker::{Place, Worker};
 use super::writer::Writer;
 use crate::memory::{DataLimit, Leases, MemoryKv, State, Stats, Tree};
-use crate::{Clock, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, KvFuture};
+use crate::{Clock, CompactError, DeleteRequest, Fault, GetResponse, KvFuture};
 use crate::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use crate::{LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision};
 use crate::{Watch, WatchError, WatchRangeRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, MutexGuard};
+use std::io;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
 /// Limit of write requests that wait; further callers wait for a place.
@@ -24,8 +24,9 @@ const WAITING_MAX: usize = 8192;
 /// The memory engine with every write made durable by a [`Journal`] before it is visible. Clones
 /// share the same store.
 ///
-/// Needs a tokio runtime, on whose blocking threads the journal runs. Something must advance its
-/// time: [`run`](Self::run) in a task, or calls of [`tick`](Self::tick).
+/// Needs a tokio runtime, on whose blocking threads the journal runs unless it has
+/// [a thread of its own](Self::on_own_thread). Something must advance its time:
+/// [`run`](Self::run) in a task, or calls of [`tick`](Self::tick).
 #[derive(Clone, Debug)]
 pub struct JournaledKv {
     shared: Arc<Shared>,
@@ -33,14 +34,17 @@ pub struct JournaledKv {
 
 /// Lock order: `writer`, then `queue`.
 #[derive(Debug)]
-struct Shared {
+pub(super) struct Shared {
     /// The durable state, for readers and watchers.
-    published: MemoryKv,
+    pub(super) published: MemoryKv,
     /// A permit for each request that waits or is being processed.
     room: Semaphore,
-    queue: Mutex<Queue>,
+    pub(super) queue: Mutex<Queue>,
     /// Locked by the worker while there is work.
-    writer: Mutex<Writer>,
+    pub(super) writer: Mutex<Writer>,
+    pub(super) place: Place,
+    /// Whether the journal stores the next small batch at once.
+    pub(super) is_quick: Arc<AtomicBool>,
     /// The active leases.
     leases: Arc<AtomicUsize>,
     /// The last request that the writer had no space for.
@@ -71,11 +75,22 @@ impl JournaledKv {
             leases: writer.leases(),
             limit: writer.limit(),
             size: writer.size(),
+            is_quick: writer.is_quick(),
             writer: Mutex::new(writer),
+            place: Place::default(),
         };
         Self {
             shared: Arc::new(shared),
         }
+    }
+
+    /// Gives the journal a thread of its own, which costs a write less than the runtime's threads
+    /// do. The thread ends with the last clone. Tokio's paused time does not wait for it.
+    ///
+    /// # Errors
+    /// The system has no thread; the store works as before.
+    pub fn on_own_thread(&self) -> io::Result<()> {
+        Worker::start_thread(&self.shared)
     }
 
     /// Ticks, and wakes large numbers of watchers, until the store is closed. Run it once per
@@ -178,22 +193,23 @@ impl Shared {
     /// Enqueues a request, and starts a worker if there is none.
     fn add(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, request: Request) {
         // Before any change, because it panics outside a runtime.
-        let runtime = Handle::current();
+        let start = self.place.start();
         queue.push(request);
         if mem::replace(&mut queue.working, true) {
             return;
         }
         // A runtime that is shutting down drops the worker here, which then needs the lock.
         drop(queue);
-        let worker = Worker {
-            shared: Arc::clone(self),
-            done: false,
-        };
-        drop(runtime.spawn_blocking(move || worker.work()));
+        let worker = Worker::new(Arc::clone(self));
+        if self.is_quick.load(Ordering::Relaxed) {
+            worker.work_here(start);
+        } else {
+            worker.hand_over(start);
+        }
     }
 
     /// Refuses everything from now on because of `fault`, including pending requests.
-    fn fail(&self, fault: Fault) {
+    pub(super) fn fail(&self, fault: Fault) {
         {
             let mut queue = self.queue.lock();
             queue.closed = true;
@@ -206,7 +222,7 @@ impl Shared {
 
     /// Refuses writes until the journal works again; published data stays readable. False if the
     /// store is being closed anyway.
-    fn stall(&self, fault: &Fault) -> bool {
+    pub(super) fn stall(&self, fault: &Fault) -> bool {
         let now = self.published.now();
         let mut queue = self.queue.lock();
         if !queue.closed {
@@ -220,63 +236,6 @@ impl Shared {
         let stalled = queue.stalled.as_ref().map(|it| it.fault.clone());
         let why = queue.failed.clone().or(stalled);
         why.map_or_else(E::closed, E::from)
-    }
-}
-
-/// The worker that processes all pending requests. Dropping it early drops them: the runtime is
-/// shutting down, or a journal panicked.
-#[derive(Debug)]
-struct Worker {
-    shared: Arc<Shared>,
-    done: bool,
-}
-
-impl Worker {
-    fn work(mut self) {
-        let shared = Arc::clone(&self.shared);
-        let mut writer = shared.writer.lock();
-        loop {
-            let requests = {
-                let mut queue = shared.queue.lock();
-                let requests = queue.take();
-                self.done = requests.is_empty() && !writer.has_more();
-                queue.working = !self.done;
-                requests
-            };
-            if self.done {
-                return;
-            }
-            let reopens = matches!(requests[..], [Request::Reopen { .. }, ..]);
-            match writer.serve(requests, &shared.published) {
-                Ok(_) if reopens => shared.queue.lock().stalled = None,
-                Ok(true) => shared.queue.lock().works(),
-                Ok(false) => {}
-                Err(fault) if writer.may_recover(&fault) && shared.stall(&fault) => {
-                    writer.refuse(&fault);
-                }
-                Err(fault) => {
-                    shared.fail(fault.clone());
-                    writer.refuse(&fault);
-                    writer.close();
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        if self.done {
-            return;
-        }
-        if thread::panicking() {
-            let fault = Fault::new(FaultKind::Unknown, "the journal panicked");
-            self.shared.fail(fault);
-            self.shared.writer.lock().close();
-        }
-        let mut queue = self.shared.queue.lock();
-        queue.working = false;
-        queue.clear();
     }
 }
 

@@ -13,6 +13,10 @@ const BATCH_REQUESTS_MAX: usize = 1024;
 /// Maximum bytes of keys and values in a batch; a single request always fits.
 const BATCH_BYTES_MAX: usize = 16 << 20;
 
+/// Maximum requests and bytes that a caller stores itself.
+const QUICK_REQUESTS_MAX: usize = 64;
+const QUICK_BYTES_MAX: usize = 64 << 10;
+
 /// Where a response is sent.
 pub(super) type Responder<T, E> = oneshot::Sender<Result<T, E>>;
 
@@ -90,6 +94,25 @@ impl Request {
             _ => 0,
         }
     }
+
+    /// Reports whether its cost is bounded by its size.
+    fn is_bounded(&self) -> bool {
+        match self {
+            Self::Put(..)
+            | Self::Delete(..)
+            | Self::Transact(..)
+            | Self::Grant { .. }
+            | Self::GrantAs { .. }
+            | Self::KeepAlive { .. }
+            | Self::Lease { .. } => true,
+            Self::Revoke { .. }
+            | Self::Leases { .. }
+            | Self::Compact { .. }
+            | Self::Tick { .. }
+            | Self::Reopen { .. }
+            | Self::Close { .. } => false,
+        }
+    }
 }
 
 /// Returns the bytes that the larger branch writes.
@@ -127,6 +150,18 @@ impl Queue {
     pub(super) fn has_tick(&self) -> bool {
         let mut newest = self.waiting.iter().rev();
         newest.any(|request| matches!(request, Request::Tick { .. }))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Reports whether the pending requests are few and small.
+    pub(super) fn is_quick(&self) -> bool {
+        let bytes = self.waiting.iter().map(Request::weight);
+        self.waiting.len() <= QUICK_REQUESTS_MAX
+            && self.waiting.iter().all(Request::is_bounded)
+            && bytes.sum::<usize>() <= QUICK_BYTES_MAX
     }
 
     /// Refuses requests except to close or reopen, and drops pending ones.

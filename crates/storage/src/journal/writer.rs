@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Maximum number of events in a batch; only the expiry of a lease with many keys reaches it.
@@ -36,6 +36,7 @@ pub(super) struct Writer {
     leases: Arc<AtomicUsize>,
     /// Size of the journal in bytes; zero if unknown.
     size: Arc<AtomicU64>,
+    is_quick: Arc<AtomicBool>,
     /// `None` once it is closed.
     journal: Option<Box<dyn Journal>>,
     config: Config,
@@ -64,6 +65,7 @@ impl Writer {
         Self {
             leases: Arc::new(AtomicUsize::new(state.leases.len())),
             size: Arc::new(AtomicU64::new(journal.size_bytes().unwrap_or_default())),
+            is_quick: Arc::new(AtomicBool::new(journal.is_quick())),
             state,
             effects,
             replies: Vec::new(),
@@ -90,6 +92,11 @@ impl Writer {
     /// Size of the journal in bytes, kept up to date; zero if unknown.
     pub(super) fn size(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.size)
+    }
+
+    /// Whether the journal stores the next small batch without waiting, kept up to date.
+    pub(super) fn is_quick(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_quick)
     }
 
     /// Processes requests in order and responds to all of them. True if the journal has stored
@@ -292,6 +299,7 @@ impl Writer {
                 }
                 let size = journal.size_bytes().unwrap_or_default();
                 self.size.store(size, Ordering::Relaxed);
+                self.is_quick.store(journal.is_quick(), Ordering::Relaxed);
             }
             to.apply(&batch);
             self.stored = true;

@@ -5,6 +5,7 @@
 mod auto_traits;
 mod forks;
 mod full;
+mod journal_threads;
 mod journaled;
 mod memory;
 mod model;
