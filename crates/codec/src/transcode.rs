@@ -6,11 +6,13 @@
 //! cover custom objects. Decision 65 has the figures.
 
 mod fields;
+mod memo;
 mod scalar;
 mod text;
 
 use fields::{Cursor, Found, Part, entry_of, is_repeated};
 use kubist_apimachinery::wire::{Entry, Field, FieldFlags, FieldType, JsonForm, Schema, int32};
+use memo::{Key, Memo};
 use text::{push_bytes, push_double, push_int, push_text};
 
 /// The maximum depth of messages.
@@ -22,11 +24,13 @@ const DEPTH_MAX: usize = 64;
 #[expect(clippy::exhaustive_structs, reason = "there is nothing more to say")]
 pub struct Irregular;
 
-/// Converts protobuf to JSON. It reuses its memory for the next message.
+/// Converts protobuf to JSON. It reuses its memory for the next message, and up to 1 MiB of what
+/// messages have in common.
 #[derive(Debug, Default)]
 pub struct Transcoder {
     /// The positions of the fields of the current messages, by schema index.
     parts: Vec<Found>,
+    memo: Memo,
 }
 
 type Written = Result<(), Irregular>;
@@ -46,6 +50,7 @@ impl Transcoder {
         self.parts.clear();
         let mut writer = Writer {
             parts: &mut self.parts,
+            memo: &mut self.memo,
             all: protobuf,
             depth: 0,
         };
@@ -56,6 +61,7 @@ impl Transcoder {
 
 struct Writer<'a> {
     parts: &'a mut Vec<Found>,
+    memo: &'a mut Memo,
     all: &'a [u8],
     depth: usize,
 }
@@ -67,10 +73,21 @@ impl Writer<'_> {
 
     /// Writes a message; `None` is an absent one.
     fn message(&mut self, schema: &'static Schema, at: Option<Part>, out: &mut Vec<u8>) -> Written {
+        let all = self.all;
         match schema.form {
-            JsonForm::Object => self.nested(schema, at, out, Self::object),
-            JsonForm::Scalar => scalar::push(schema, at.map(|at| at.of(self.all)), out),
-            JsonForm::Raw => scalar::push_raw(schema, at.map(|at| at.of(self.all)), out),
+            JsonForm::Object => {
+                let key = at.and_then(|at| Key::new(schema, self.depth, at.of(all)));
+                self.memoized(key, out, |this, out| {
+                    this.nested(schema, at, out, Self::object)
+                })
+            }
+            JsonForm::Scalar => scalar::push(schema, at.map(|at| at.of(all)), out),
+            JsonForm::Raw => {
+                let key = at.and_then(|at| Key::new(schema, self.depth, at.of(all)));
+                self.memoized(key, out, |_, out| {
+                    scalar::push_raw(schema, at.map(|at| at.of(all)), out)
+                })
+            }
             JsonForm::Transparent => self.nested(schema, at, out, |this, schema, base, out| {
                 let field = schema.fields.first().ok_or(Irregular)?;
                 let part = this.parts[base];
@@ -78,6 +95,26 @@ impl Writer<'_> {
             }),
             JsonForm::Union => self.nested(schema, at, out, Self::union),
         }
+    }
+
+    /// Copies a message that was written before, or writes it.
+    fn memoized(
+        &mut self,
+        key: Option<Key<'_>>,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut Self, &mut Vec<u8>) -> Written,
+    ) -> Written {
+        let Some(key) = key else {
+            return write(self, out);
+        };
+        if let Some(json) = self.memo.get(&key) {
+            out.extend_from_slice(json);
+            return Ok(());
+        }
+        let start = out.len();
+        write(self, out)?;
+        self.memo.note(&key, &out[start..]);
+        Ok(())
     }
 
     /// Locates the fields of a message and writes it.

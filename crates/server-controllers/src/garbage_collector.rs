@@ -10,6 +10,7 @@ mod collect;
 mod graph;
 mod node;
 mod observed;
+mod recent;
 mod unserved;
 mod watched;
 
@@ -92,6 +93,7 @@ pub async fn run(client: Client, options: Options, token: CancellationToken) -> 
         graph: Arc::clone(&graph),
         watched: Arc::clone(&watched),
         absent: parking_lot::Mutex::default(),
+        orphaned: parking_lot::Mutex::default(),
         stats: parking_lot::Mutex::default(),
     });
     let mut watcher = Watcher::new(client.clone(), watched, graph, queue.clone(), token.clone());

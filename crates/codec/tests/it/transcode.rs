@@ -10,6 +10,7 @@ use kubist_apimachinery::wire::{
 use kubist_codec::envelope::Envelope;
 use kubist_codec::transcode::{Irregular, Transcoder};
 use proptest::prelude::*;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// Texts of all lengths, plain, with what JSON escapes, and beyond ASCII.
@@ -165,10 +166,24 @@ fn field(field: &Field, chance: &mut Chance, depth: usize, out: &mut Vec<u8>) {
     }
 }
 
+thread_local! {
+    /// A transcoder that has seen other objects.
+    static USED: RefCell<Transcoder> = RefCell::default();
+}
+
+/// Returns the JSON that a new transcoder writes. One that has seen the object, or a part of it,
+/// writes the same.
 fn transcoded(kind: &Kind, protobuf: &[u8]) -> Result<String, Irregular> {
-    let mut out = Vec::new();
-    Transcoder::default().transcode(kind.schema(), protobuf, &mut out)?;
-    Ok(String::from_utf8(out).expect("JSON is text"))
+    let text = |transcoder: &mut Transcoder| {
+        let mut out = Vec::new();
+        transcoder.transcode(kind.schema(), protobuf, &mut out)?;
+        Ok(String::from_utf8(out).expect("JSON is text"))
+    };
+    let first = text(&mut Transcoder::default());
+    for _ in 0..4 {
+        assert_eq!(USED.with_borrow_mut(text), first);
+    }
+    first
 }
 
 fn decoded(kind: &Kind, protobuf: &[u8]) -> Option<(Box<dyn Message>, String)> {

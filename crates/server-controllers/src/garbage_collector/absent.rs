@@ -5,11 +5,8 @@
 //! another reference may mean an existing owner. Evicted entries are looked up again.
 
 use super::graph::group_of;
+use super::recent::Recent;
 use kubist_apimachinery::{OwnerReference, Str};
-use std::collections::{BTreeSet, VecDeque};
-
-/// The maximum number of owners, as upstream.
-const OWNERS_MAX: usize = 500;
 
 /// An owner as a reference in a namespace names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,26 +32,15 @@ impl Owner {
 
 /// The most recent absent owners.
 #[derive(Debug, Default)]
-pub(super) struct AbsentOwners {
-    known: BTreeSet<Owner>,
-    order: VecDeque<Owner>,
-}
+pub(super) struct AbsentOwners(Recent<Owner>);
 
 impl AbsentOwners {
     pub(super) fn contains(&self, namespace: &str, owner: &OwnerReference) -> bool {
-        self.known.contains(&Owner::of(namespace, owner))
+        self.0.contains(&Owner::of(namespace, owner))
     }
 
     pub(super) fn insert(&mut self, namespace: &str, owner: &OwnerReference) {
-        let owner = Owner::of(namespace, owner);
-        if !self.known.insert(owner.clone()) {
-            return;
-        }
-        self.order.push_back(owner);
-        if self.order.len() > OWNERS_MAX {
-            let oldest = self.order.pop_front();
-            oldest.map(|it| self.known.remove(&it));
-        }
+        self.0.insert(Owner::of(namespace, owner));
     }
 }
 
@@ -72,17 +58,14 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_forgotten_first() {
+    fn an_owner_is_absent_in_one_namespace() {
         let mut absent = AbsentOwners::default();
-        for number in 0..=OWNERS_MAX {
-            let owner = owner("Secret", &number.to_string());
-            absent.insert("a", &owner);
-            absent.insert("a", &owner);
-        }
-        let [first, second] = ["0", "1"].map(|uid| owner("Secret", uid));
-        assert!(!absent.contains("a", &first) && absent.contains("a", &second));
-        assert!(!absent.contains("b", &second), "it may be there");
-        assert_eq!(absent.known.len(), OWNERS_MAX);
+        absent.insert("a", &owner("Secret", "1"));
+        assert!(absent.contains("a", &owner("Secret", "1")));
+        assert!(
+            !absent.contains("b", &owner("Secret", "1")),
+            "it may be there"
+        );
     }
 
     #[test]

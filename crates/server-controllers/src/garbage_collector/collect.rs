@@ -8,6 +8,7 @@ use super::Stats;
 use super::absent::AbsentOwners;
 use super::graph::{OwnerGraph, OwnerState, Plan, group_of};
 use super::node::{FOREGROUND, ORPHAN};
+use super::recent::Recent;
 use super::watched::Watched;
 use kubist_apimachinery::{
     ApiResource, DeleteOptions, GroupKind, Object as _, ObjectMeta, ObjectName, OwnerReference,
@@ -24,6 +25,9 @@ pub(super) struct Collector {
     pub(super) graph: Arc<Mutex<OwnerGraph>>,
     pub(super) watched: Arc<Watched>,
     pub(super) absent: Mutex<AbsentOwners>,
+    /// The uids of owners that were deleted without their dependents. A dependent that the graph
+    /// learns of later than of the deletion is not collected either.
+    pub(super) orphaned: Mutex<Recent<Str>>,
     pub(super) stats: Mutex<Stats>,
 }
 
@@ -49,6 +53,8 @@ struct OwnersByState {
     present: usize,
     /// The uids of owners that do not exist.
     dangling: Vec<Str>,
+    /// The uids of owners that were deleted without their dependents.
+    orphaning: Vec<Str>,
     /// The uids of owners that wait for their dependents.
     waiting: Vec<Str>,
     /// Whether an owner exists whose deletion will not be observed.
@@ -80,6 +86,7 @@ impl Collector {
                 for dependent in dependents {
                     self.orphan(&dependent, uid).await?;
                 }
+                self.orphaned.lock().insert(uid.clone());
                 found.remove_finalizer(ORPHAN).await?;
                 self.stats.lock().released += 1;
                 Ok(Next::default())
@@ -105,6 +112,13 @@ impl Collector {
         }
         let owners = self.classify_owners(&metadata).await?;
         let again = owners.unwatched;
+        if !owners.orphaning.is_empty() {
+            // Its change brings it here again, with the owners that it keeps.
+            let keep = |owner: &OwnerReference| !owners.orphaning.contains(&owner.uid);
+            found.keep_owners(&metadata, keep).await?;
+            self.stats.lock().orphaned += 1;
+            return Ok(Next::default());
+        }
         let (waiting, dangling) = (owners.waiting, owners.dangling);
         if owners.present > 0 {
             if !waiting.is_empty() || !dangling.is_empty() {
@@ -148,7 +162,13 @@ impl Collector {
                 OwnerState::Present => owners.present += 1,
                 OwnerState::Waiting => owners.waiting.push(owner.uid.clone()),
                 OwnerState::Unseen if self.is_absent(owner, &metadata.namespace).await? => {
-                    owners.dangling.push(owner.uid.clone());
+                    let orphaned = self.orphaned.lock().contains(&owner.uid);
+                    let absent = if orphaned {
+                        &mut owners.orphaning
+                    } else {
+                        &mut owners.dangling
+                    };
+                    absent.push(owner.uid.clone());
                 }
                 OwnerState::Unseen => {
                     owners.present += 1;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubist::api::core::v1::ConfigMap;
+use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{ApiResource, DeleteOptions, PropagationPolicy, Unstructured};
 use kubist::client::{Api, Patch};
 use serde_json::json;
@@ -157,12 +157,26 @@ async fn a_foreground_deletion_ends_after_its_dependents() {
 async fn an_orphaning_deletion_leaves_the_dependents() {
     let server = server(false).await;
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
-    let owner = create(&api, config_map("owner", &[], &[])).await;
-    create(&api, config_map("child", &[&owner], &[])).await;
-    sleep(Duration::from_millis(100)).await; // dependents that the graph does not know are missed
-    delete(&api, "owner", PropagationPolicy::Orphan).await;
-    until_gone(&api, "owner").await;
-    let child = api.get("child").await.expect("it stays");
-    assert!(child.metadata.owner_references.is_empty());
+    let secrets: Api<Secret> = Api::namespaced(server.client(), "default");
+    // The collector may learn of the deletion before it learns of the dependents.
+    for round in 0..30 {
+        let name = format!("owner-{round}");
+        let owner = create(&api, config_map(&name, &[], &[])).await;
+        let children = ["first", "second"].map(|it| format!("{it}-{round}"));
+        for child in &children {
+            let mut secret = Secret::default();
+            secret.metadata = config_map(child, &[&owner], &[]).metadata;
+            secrets.create(&secret).await.expect("it is created");
+        }
+        delete(&api, &name, PropagationPolicy::Orphan).await;
+        until_gone(&api, &name).await;
+        for child in &children {
+            until("it is left without an owner", async || {
+                let child = secrets.get(child).await.expect("it stays");
+                child.metadata.owner_references.is_empty().then_some(())
+            })
+            .await;
+        }
+    }
     server.shutdown().await;
 }
