@@ -6,7 +6,7 @@ use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{ApiResource, DeleteOptions, PropagationPolicy, Unstructured};
 use kubist::client::{Api, Patch};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use super::{config_map, create, server, until, until_gone};
 
