@@ -6,7 +6,7 @@ use kubist_storage::{DeleteRequest, Expected, Fault, FaultKind, Journal, KvRead,
 use kubist_storage::{PutRequest, Revision, WriteError, WriteOutcome};
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, ThreadId};
@@ -26,12 +26,15 @@ enum Act {
 struct Noted {
     commits: Arc<Mutex<Vec<(ThreadId, usize)>>>,
     is_quick: Arc<AtomicBool>,
+    /// Batches that it has received.
+    begun: Arc<AtomicUsize>,
     /// It waits for each of these; without, it stores.
     acts: Option<Arc<Mutex<mpsc::Receiver<Act>>>>,
 }
 
 impl Journal for Noted {
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault> {
+        self.begun.fetch_add(1, Ordering::Relaxed);
         let acts = self.acts.as_ref();
         let act = acts.and_then(|it| it.lock().unwrap().recv().ok());
         assert_ne!(act, Some(Act::Panic), "a journal with a defect");
@@ -69,6 +72,11 @@ impl Noted {
         let replay = Replay::new(Config::default(), Revision(0), 0);
         let replayed = replay.finish(Revision::EMPTY_STORE).unwrap();
         JournaledKv::new(replayed, Arc::new(TokioClock::start()), self.clone())
+    }
+
+    fn last_is_here(&self) -> bool {
+        let last = self.commits.lock().unwrap().last().copied();
+        last.is_some_and(|it| it.0 == thread::current().id())
     }
 
     fn commits(&self) -> Vec<(ThreadId, usize)> {
@@ -110,22 +118,38 @@ async fn what_a_quick_journal_stores_is_stored_by_its_caller() {
     assert_eq!(Arc::strong_count(&journal.commits), 1, "it is released");
 }
 
+/// Writes until a caller stores what it writes: no other thread works any more.
+async fn until_here(kv: &JournaledKv, journal: &Noted) {
+    for _ in 0..1_000 {
+        put(kv, "a", 1).await.unwrap();
+        if journal.last_is_here() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("another thread never ends");
+}
+
 #[tokio::test]
 async fn what_may_take_long_is_stored_elsewhere() {
     let journal = Noted::quick();
     let kv = journal.open();
-    let here = thread::current().id();
     // Its size.
     put(&kv, "large", 100_000).await.unwrap();
+    assert!(!journal.last_is_here());
+    until_here(&kv, &journal).await;
     // The keys of a lease.
     let lease = kv.grant(Duration::from_secs(10)).await.unwrap();
+    assert!(journal.last_is_here());
     kv.revoke(lease).await.unwrap();
-    // A journal that is no longer quick, which it says after the write before.
+    assert!(!journal.last_is_here());
+    until_here(&kv, &journal).await;
+    // A journal that is no longer quick, which it says after a write.
     journal.is_quick.store(false, Ordering::Relaxed);
     put(&kv, "a", 1).await.unwrap();
+    assert!(journal.last_is_here());
     put(&kv, "a", 1).await.unwrap();
-    let threads: Vec<_> = journal.commits().iter().map(|it| it.0 == here).collect();
-    assert_eq!(threads, [false, true, false, true, false]);
+    assert!(!journal.last_is_here());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -176,7 +200,9 @@ async fn own_thread_stores_everything_and_groups_what_comes_meanwhile() {
     writes.join_next().await.unwrap().unwrap().unwrap();
     let mut second = Box::pin(put(&kv, "second", 1));
     assert!(once(&mut second).is_none());
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    while journal.begun.load(Ordering::Relaxed) < 2 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     for at in 0..9 {
         writes.spawn(put(&kv, &at.to_string(), 1));
     }

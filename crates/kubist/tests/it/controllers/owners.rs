@@ -164,8 +164,10 @@ async fn an_orphaning_deletion_leaves_the_dependents() {
         let owner = create(&api, config_map(&name, &[], &[])).await;
         let children = ["first", "second"].map(|it| format!("{it}-{round}"));
         for child in &children {
-            let mut secret = Secret::default();
-            secret.metadata = config_map(child, &[&owner], &[]).metadata;
+            let secret = Secret {
+                metadata: config_map(child, &[&owner], &[]).metadata,
+                ..Secret::default()
+            };
             secrets.create(&secret).await.expect("it is created");
         }
         delete(&api, &name, PropagationPolicy::Orphan).await;
