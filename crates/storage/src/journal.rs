@@ -1,11 +1,11 @@
 //! `JournaledKv`: the memory engine with a journal that makes its writes durable.
 //!
 //! A write is acknowledged, readable and watchable once the journal has made it durable, never
-//! before. Concurrent writes become durable together (group commit). A journal that may wait runs on
-//! a thread that may block. What a [`Replay`] restores is checked to be a valid history. If a
+//! before. Concurrent writes become durable together (group commit). A journal that may wait runs
+//! on a thread that may block. What a [`Replay`] restores is checked to be a valid history. If a
 //! journal has no space or no permission to write, reads and watches continue, writes are refused
-//! with the reason, and the journal is retried until it works. A journal stores [`Batch`]es; it does
-//! not evaluate requests.
+//! with the reason, and the journal is retried until it works. A journal stores [`Batch`]es; it
+//! does not evaluate requests.
 
 mod engine;
 mod leases;
