@@ -240,19 +240,21 @@ fn own_thread_needs_no_runtime_and_ends_with_the_store() {
     let journal = Noted::default();
     let kv = journal.open();
     kv.on_own_thread().unwrap();
+    let runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_time().build().unwrap()
+    };
     // Each runtime ends while the store stays.
     for revision in 2..5 {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let written = runtime.unwrap().block_on(put(&kv, "a", 1)).unwrap();
+        let written = runtime().block_on(put(&kv, "a", 1)).unwrap();
         assert_eq!(written.committed(), Some(Revision(revision)));
     }
     drop(kv);
-    let released = || Arc::strong_count(&journal.commits) == 1;
-    for _ in 0..500 {
-        if released() {
-            return;
+    let released = async {
+        while Arc::strong_count(&journal.commits) > 1 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        thread::sleep(Duration::from_millis(10));
-    }
-    panic!("the journal is still held");
+    };
+    let ended = async { tokio::time::timeout(Duration::from_secs(60), released).await };
+    runtime().block_on(ended).expect("the journal is released");
 }
