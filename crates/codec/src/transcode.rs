@@ -75,19 +75,13 @@ impl Writer<'_> {
     fn message(&mut self, schema: &'static Schema, at: Option<Part>, out: &mut Vec<u8>) -> Written {
         let all = self.all;
         match schema.form {
-            JsonForm::Object => {
-                let key = at.and_then(|at| Key::new(schema, self.depth, at.of(all)));
-                self.memoized(key, out, |this, out| {
-                    this.nested(schema, at, out, Self::object)
-                })
-            }
+            JsonForm::Object => self.memoized(schema, at, out, |this, out| {
+                this.nested(schema, at, out, Self::object)
+            }),
             JsonForm::Scalar => scalar::push(schema, at.map(|at| at.of(all)), out),
-            JsonForm::Raw => {
-                let key = at.and_then(|at| Key::new(schema, self.depth, at.of(all)));
-                self.memoized(key, out, |_, out| {
-                    scalar::push_raw(schema, at.map(|at| at.of(all)), out)
-                })
-            }
+            JsonForm::Raw => self.memoized(schema, at, out, |_, out| {
+                scalar::push_raw(schema, at.map(|at| at.of(all)), out)
+            }),
             JsonForm::Transparent => self.nested(schema, at, out, |this, schema, base, out| {
                 let field = schema.fields.first().ok_or(Irregular)?;
                 let part = this.parts[base];
@@ -100,11 +94,13 @@ impl Writer<'_> {
     /// Copies a message that was written before, or writes it.
     fn memoized(
         &mut self,
-        key: Option<Key<'_>>,
+        schema: &'static Schema,
+        at: Option<Part>,
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Self, &mut Vec<u8>) -> Written,
     ) -> Written {
-        let Some(key) = key else {
+        let all = self.all;
+        let Some(key) = at.and_then(|at| Key::new(schema, self.depth, at.of(all))) else {
             return write(self, out);
         };
         if let Some(json) = self.memo.get(&key) {

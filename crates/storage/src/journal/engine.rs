@@ -84,8 +84,8 @@ impl JournaledKv {
         }
     }
 
-    /// Gives the journal a thread of its own, which costs a write less than the runtime's threads
-    /// do. The thread ends with the last clone. Tokio's paused time does not wait for it.
+    /// Gives the journal a thread of its own, in place of the runtime's blocking threads. It ends
+    /// with the last clone. Tokio's paused time does not wait for it.
     ///
     /// # Errors
     /// The system has no thread; the store works as before.
