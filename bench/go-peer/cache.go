@@ -82,15 +82,20 @@ func load(path string) (*set, error) {
 	objects, nodes := &set{}, map[string]bool{}
 	decoder := json.NewDecoder(bufio.NewReaderSize(file, 1<<20))
 	for decoder.More() {
-		pod := &corev1.Pod{}
-		if err := decoder.Decode(pod); err != nil {
+		var text json.RawMessage
+		if err := decoder.Decode(&text); err != nil {
 			return nil, err
 		}
-		// The rest is shared; only what an update changes is copied.
-		second := *pod
+		// Each state is decoded, as from a watch: they share nothing.
+		pod, second := &corev1.Pod{}, &corev1.Pod{}
+		for _, state := range []*corev1.Pod{pod, second} {
+			if err := json.Unmarshal(text, state); err != nil {
+				return nil, err
+			}
+		}
 		second.ResourceVersion += "1"
 		objects.first = append(objects.first, pod)
-		objects.second = append(objects.second, &second)
+		objects.second = append(objects.second, second)
 		objects.keys = append(objects.keys, pod.Namespace+"/"+pod.Name)
 		nodes[pod.Spec.NodeName] = true
 	}

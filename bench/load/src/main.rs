@@ -8,6 +8,7 @@ mod access;
 mod apply;
 mod custom;
 mod deployment;
+mod floor;
 mod grow;
 mod hook;
 mod key;
@@ -26,6 +27,7 @@ use clap::{Parser, Subcommand};
 use process::Process;
 use server::Server;
 use std::path::PathBuf;
+use tokio::runtime::Builder;
 
 #[derive(Parser)]
 struct Arguments {
@@ -66,6 +68,8 @@ enum Command {
     Ready(ready::Options),
     /// Serve as an admission webhook
     Hook,
+    /// Serve as a server that keeps nothing, which shows what requests cost at least
+    Floor,
     /// Print a new private key
     Key,
 }
@@ -73,9 +77,17 @@ enum Command {
 /// Any failure.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Failure> {
+fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
+    // As many threads as a server has; the load itself takes one.
+    let mut runtime = match arguments.command {
+        Command::Floor => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
+    };
+    runtime.enable_all().build()?.block_on(run(arguments))
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
     let process = Process(arguments.pid);
     let server = || Server::new(arguments.kubeconfig, process, Process(arguments.beside));
     match arguments.command {
@@ -90,6 +102,7 @@ async fn main() -> Result<(), Failure> {
         Command::Kv(options) => kv::run(process, &options).await,
         Command::Ready(options) => ready::run(&server()?, &options).await,
         Command::Hook => hook::run().await,
+        Command::Floor => floor::run().await,
         Command::Key => key::print(),
     }
 }

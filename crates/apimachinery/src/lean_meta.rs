@@ -70,4 +70,7 @@ impl Object for LeanMeta {
     fn is_terminating(&self) -> bool {
         self.deletion_timestamp.is_some()
     }
+    fn vacant() -> Option<Self> {
+        Some(Self::default())
+    }
 }

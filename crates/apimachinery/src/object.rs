@@ -32,6 +32,15 @@ pub trait Object: Send + Sync + 'static {
         LabelFilter::default()
     }
 
+    /// Returns an object without content, if one is made without allocating: caches make some ahead,
+    /// side by side in memory. The default is none.
+    fn vacant() -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Returns the namespace and name.
     fn object_name(&self) -> ObjectName {
         ObjectName::new(self.namespace(), self.name())
@@ -183,5 +192,8 @@ impl Object for ObjectMeta {
     }
     fn is_terminating(&self) -> bool {
         self.deletion_timestamp.is_some()
+    }
+    fn vacant() -> Option<Self> {
+        Some(Self::default())
     }
 }

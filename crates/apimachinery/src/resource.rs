@@ -150,6 +150,9 @@ macro_rules! resource {
             fn is_terminating(&self) -> bool {
                 self.metadata.deletion_timestamp.is_some()
             }
+            fn vacant() -> Option<Self> {
+                Some(Self::default())
+            }
         }
         impl $crate::Resource for $type {
             const GROUP: &'static str = $group;

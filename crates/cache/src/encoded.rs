@@ -13,7 +13,7 @@ use kubist_apimachinery::wire::{
     WireError, WireErrorKind,
 };
 use kubist_apimachinery::{
-    KeyValues, KubeObject, LabelFilter, Object, ObjectName, Owners, Resource,
+    KeyValues, KubeObject, LabelFilter, Object, ObjectName, Owners, Resource, Str,
 };
 use std::borrow::Cow;
 use std::fmt;
@@ -29,6 +29,8 @@ pub struct Encoded<K> {
     spans: MetadataSpans,
     encoding: Encoding,
     name: ObjectName,
+    /// Read before each event and list is applied, which need not wait for the bytes.
+    resource_version: Str,
     labels: LabelFilter,
     decodes: Option<Arc<AtomicU64>>,
     /// Whether these are all bytes that the server sent.
@@ -137,11 +139,13 @@ impl<K: KubeObject> Ingest for Encoded<K> {
             name: spans.name(&own).into(),
         };
         let labels = LabelFilter::of(spans.labels(&own));
+        let resource_version = spans.resource_version(&own).into();
         Ok(Self {
             bytes: own,
             spans,
             encoding,
             name,
+            resource_version,
             labels,
             decodes: None,
             is_whole: true,
@@ -171,7 +175,7 @@ impl<K: Resource> Object for Encoded<K> {
         self.spans.uid(&self.bytes)
     }
     fn resource_version(&self) -> &str {
-        self.spans.resource_version(&self.bytes)
+        &self.resource_version
     }
     fn labels(&self) -> KeyValues<'_> {
         self.spans.labels(&self.bytes)
@@ -190,6 +194,19 @@ impl<K: Resource> Object for Encoded<K> {
     }
     fn object_name(&self) -> ObjectName {
         self.name.clone()
+    }
+    fn vacant() -> Option<Self> {
+        Some(Self {
+            bytes: Box::default(),
+            spans: MetadataSpans::default(),
+            encoding: Encoding::Json,
+            name: ObjectName::default(),
+            resource_version: Str::default(),
+            labels: LabelFilter::default(),
+            decodes: None,
+            is_whole: false,
+            kind: PhantomData,
+        })
     }
 }
 
@@ -222,7 +239,7 @@ impl<K: KubeObject> Index<Encoded<K>> {
     /// Creates an index with a function over the decoded object. Each state of an object is decoded
     /// when it is stored and again when it is replaced; a field index decodes nothing.
     pub fn decoded(
-        name: impl Into<kubist_apimachinery::Str>,
+        name: impl Into<Str>,
         values: impl Fn(&K, &mut IndexValues) + Send + Sync + 'static,
     ) -> Self {
         Self::fallible(name, move |object: &Encoded<K>, into| {
@@ -239,6 +256,7 @@ impl<K> Clone for Encoded<K> {
             spans: self.spans,
             encoding: self.encoding,
             name: self.name.clone(),
+            resource_version: self.resource_version.clone(),
             labels: self.labels,
             decodes: self.decodes.clone(),
             is_whole: self.is_whole,

@@ -57,6 +57,7 @@
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 
+mod arcs;
 mod byte_budget;
 mod clone_refs;
 mod delta;
@@ -97,6 +98,7 @@ mod wait;
 mod write_log;
 mod written;
 
+pub use arcs::Arcs;
 pub use byte_budget::{BudgetError, BudgetStats, ByteBudget, OverBudget, Weigh};
 pub use delta::{Delta, Replacement, ResourceEvent};
 pub use delta_fifo::{DeltaFifo, DeltaFifoConfig};

@@ -115,6 +115,9 @@ impl<K: 'static> Object for Metadata<K> {
     fn is_terminating(&self) -> bool {
         self.metadata.is_terminating()
     }
+    fn vacant() -> Option<Self> {
+        Some(Self::new(ObjectMeta::default()))
+    }
 }
 
 impl<K: Resource> Resource for Metadata<K> {

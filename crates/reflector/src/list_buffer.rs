@@ -4,7 +4,7 @@
 //! store's, so that a list needs little more memory than the store. Later events take precedence.
 
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-use kubist_cache::{Lister, Replacement};
+use kubist_cache::{Arcs, Lister, Replacement};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ pub type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 pub(crate) struct ListBuffer<K> {
     known: Option<Lister<K>>,
     transform: Option<Transform<K>>,
+    arcs: Arcs<K>,
     objects: Vec<Arc<K>>,
     /// With the number of objects before each.
     unreadable: Vec<(ObjectName, usize)>,
@@ -31,6 +32,7 @@ impl<K: Object> ListBuffer<K> {
         Self {
             known: None,
             transform: None,
+            arcs: Arcs::new(),
             objects: Vec::new(),
             unreadable: Vec::new(),
             deleted: Vec::new(),
@@ -48,11 +50,11 @@ impl<K: Object> ListBuffer<K> {
     }
 
     /// Returns the transformed object.
-    pub(crate) fn transformed(&self, mut object: K) -> Arc<K> {
+    pub(crate) fn transformed(&mut self, mut object: K) -> Arc<K> {
         if let Some(transform) = &self.transform {
             transform(&mut object);
         }
-        Arc::new(object)
+        self.arcs.share(object)
     }
 
     pub(crate) fn add(&mut self, object: K) {

@@ -53,6 +53,8 @@ const GROWTH_MIN: Duration = Duration::from_secs(30);
 /// The names of the subjects.
 const APISERVER: &str = "kube-apiserver";
 const FSYNC: &str = "etcd alone";
+/// What requests and deliveries cost at least.
+const FLOOR: &str = "a server that keeps nothing";
 const NO_FSYNC: &str = "etcd alone, no fsync";
 
 /// Options of `cargo xtask bench server`.
@@ -236,6 +238,7 @@ impl Bench {
         if let Some(path) = &options.kube_apiserver {
             self.apiserver(path)?;
         }
+        self.floor()?;
         let subject = self.kubist(Engine::Memory)?;
         self.lists(&subject, &named(Engine::Memory))?;
         self.watches(&subject, &named(Engine::Memory))?;
@@ -304,6 +307,13 @@ impl Bench {
         self.writes(&subject, APISERVER)?;
         self.lists(&subject, APISERVER)?;
         self.watches(&subject, APISERVER)?;
+        subject.stop()
+    }
+
+    fn floor(&mut self) -> Outcome {
+        let subject = Subject::floor(&self.scratch, || self.load.floor())?;
+        self.writes(&subject, FLOOR)?;
+        self.watches(&subject, FLOOR)?;
         subject.stop()
     }
 

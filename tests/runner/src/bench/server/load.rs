@@ -6,8 +6,9 @@ use crate::bench::machine;
 use crate::bench::peers::{self, Peers};
 use kubist_test_support::process::Outcome;
 use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// The list cases: names and flags.
@@ -215,6 +216,20 @@ impl Load {
             return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
         }
         Ok(std::fs::write(file, made.stdout)?)
+    }
+
+    /// Starts a server that keeps nothing, and returns it with its port.
+    pub(super) fn floor(&self) -> Outcome<(Child, String)> {
+        let mut load = Command::new(&self.load);
+        load.arg("floor")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        let mut child = load.spawn()?;
+        let output = child.stdout.take().ok_or("its output is piped")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        let line: Value = serde_json::from_str(&line)?;
+        Ok((child, line["port"].to_string()))
     }
 
     fn run(&self, at: &Subject, flags: &[&str]) -> Outcome<Vec<Value>> {

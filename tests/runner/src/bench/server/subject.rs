@@ -47,12 +47,13 @@ pub(in crate::bench) struct Subject {
 
 enum Program {
     Kubist(Server),
-    Apiserver(Apiserver),
+    Other(Process),
 }
 
-struct Apiserver(Child);
+/// A kube-apiserver, or the floor.
+struct Process(Child);
 
-impl Drop for Apiserver {
+impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended already.
         self.0.kill().ok();
@@ -191,7 +192,7 @@ impl Subject {
             .stderr(log)
             .spawn()
             .map_err(|error| format!("{}: {error}", binary.display()))?;
-        let program = Program::Apiserver(Apiserver(child));
+        let program = Program::Other(Process(child));
         if let Err(error) = ready(&kubeconfig) {
             let log = folder.join("log");
             return Err(format!("{error}; see {}", log.display()).into());
@@ -202,6 +203,19 @@ impl Subject {
             kubeconfig,
             begun.elapsed(),
         ))
+    }
+
+    /// Starts the server that keeps nothing; `started` starts it and returns its port.
+    pub(super) fn floor(
+        scratch: &Path,
+        started: impl FnOnce() -> Outcome<(Child, String)>,
+    ) -> Outcome<Self> {
+        let begun = Instant::now();
+        let (child, port) = started()?;
+        let program = Program::Other(Process(child));
+        let kubeconfig = scratch.join("floor.kubeconfig");
+        std::fs::write(&kubeconfig, kubeconfig_of(&port))?;
+        Ok(Self::rested(program, None, kubeconfig, begun.elapsed()))
     }
 
     fn rested(program: Program, etcd: Option<Etcd>, kubeconfig: PathBuf, start: Duration) -> Self {
@@ -221,7 +235,7 @@ impl Subject {
     pub(in crate::bench) fn id(&self) -> u32 {
         match &self.program {
             Program::Kubist(server) => server.id(),
-            Program::Apiserver(Apiserver(child)) => child.id(),
+            Program::Other(Process(child)) => child.id(),
         }
     }
 
@@ -242,7 +256,7 @@ impl Subject {
     pub(super) fn stop(self) -> Outcome {
         match self.program {
             Program::Kubist(server) => server.stop(),
-            Program::Apiserver(_) => Ok(()),
+            Program::Other(_) => Ok(()),
         }
     }
 }
