@@ -5,6 +5,7 @@ use crate::certificates::valid_within;
 use crate::webhook::connect_errors::certificate_error;
 use kubist_apimachinery::Str;
 use kubist_registry::User;
+use parking_lot::Mutex;
 use ring::digest;
 use rustls::server::danger::ClientCertVerifier;
 use rustls_pki_types::{CertificateDer, UnixTime};
@@ -41,14 +42,32 @@ impl Peer {
 }
 
 /// The certificate chain of a connection. It is verified with the first request, which is
-/// expensive; afterwards only its validity period is checked.
+/// expensive; afterwards only its validity period is checked. One that is not trusted, as that of a
+/// user is not as a proxy's, is verified once a second.
 #[derive(Debug)]
 pub(crate) struct Chain {
     certificates: Vec<CertificateDer<'static>>,
     /// As that of a user.
-    user: OnceLock<Verified<User>>,
+    user: Verdict<User>,
     /// As that of a proxy, with its common name.
-    proxy: OnceLock<Verified<Str>>,
+    proxy: Verdict<Str>,
+}
+
+/// What a verifier has said.
+#[derive(Debug)]
+struct Verdict<T> {
+    verified: OnceLock<Verified<T>>,
+    /// The last refusal, and the second of it: another second may have another.
+    refused: Mutex<Option<(u64, String)>>,
+}
+
+impl<T> Verdict<T> {
+    const fn none() -> Self {
+        Self {
+            verified: OnceLock::new(),
+            refused: Mutex::new(None),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -63,8 +82,8 @@ impl Chain {
     pub(crate) fn new(certificates: Vec<CertificateDer<'static>>) -> Self {
         Self {
             certificates,
-            user: OnceLock::new(),
-            proxy: OnceLock::new(),
+            user: Verdict::none(),
+            proxy: Verdict::none(),
         }
     }
 
@@ -96,28 +115,38 @@ impl Chain {
 
     fn verified<T: Clone>(
         &self,
-        known: &OnceLock<Verified<T>>,
+        known: &Verdict<T>,
         verifier: &dyn ClientCertVerifier,
         now: Duration,
         read: impl FnOnce(&CertificateDer<'_>) -> Result<Option<T>, String>,
     ) -> Result<Option<T>, String> {
-        let found = known.get().filter(|it| it.valid.contains(&now.as_secs()));
-        if let Some(found) = found {
+        let second = now.as_secs();
+        let found = known.verified.get();
+        if let Some(found) = found.filter(|it| it.valid.contains(&second)) {
             return Ok(Some(found.of.clone()));
+        }
+        if let Some((at, why)) = &*known.refused.lock()
+            && *at == second
+        {
+            return Err(why.clone());
         }
         let Some((end_entity, intermediates)) = self.certificates.split_first() else {
             return Ok(None);
         };
-        verifier
-            .verify_client_cert(end_entity, intermediates, UnixTime::since_unix_epoch(now))
-            .map_err(|error| format!("verifying certificate failed: {}", said(&error)))?;
+        let verified =
+            verifier.verify_client_cert(end_entity, intermediates, UnixTime::since_unix_epoch(now));
+        if let Err(error) = verified {
+            let why = format!("verifying certificate failed: {}", said(&error));
+            *known.refused.lock() = Some((second, why.clone()));
+            return Err(why);
+        }
         let Some(of) = read(end_entity)? else {
             return Ok(None);
         };
         if let Some(valid) = valid_within(&self.certificates) {
             let of = of.clone();
             // A concurrent request may have stored the same result.
-            drop(known.set(Verified { of, valid }));
+            drop(known.verified.set(Verified { of, valid }));
         }
         Ok(Some(of))
     }

@@ -6,8 +6,8 @@ use kubist::api::storagemigration::v1beta1::StorageVersionMigration;
 use kubist::apimachinery::{ApiResource, GroupResource, Unstructured};
 use kubist::client::{Api, Client};
 use kubist::{Controller, Server, ServerConfig};
-use kubist_storage::KvRead as _;
 use kubist_storage::memory::{self, MemoryKv, TokioClock};
+use kubist_storage::{Expected, KvRead as _, KvWrite as _, PutRequest};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -318,5 +318,42 @@ async fn a_migration_that_gets_no_further_says_why() {
         said.contains("conversion webhook for example.com/v1, Kind=Widget failed"),
         "{said}"
     );
+    server.shutdown().await;
+}
+
+/// What cannot be read does not become readable by itself, so nothing is tried again.
+#[tokio::test]
+async fn a_migration_ends_at_an_object_that_cannot_be_read() {
+    let store = MemoryKv::default();
+    let server = server(store.clone()).await;
+    let client = server.client();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let created = definitions.create(&definition("v1")).await.unwrap();
+    let names = create_widgets(&client, 3).await;
+    let mut changed = definition("v2");
+    let found = definitions.get(&created.metadata.name).await.unwrap();
+    changed.metadata.resource_version = found.metadata.resource_version;
+    definitions.replace(&changed).await.unwrap();
+    let key = format!("/registry/{GROUP}/widgets/default/{}", names[1]);
+    let garbage = PutRequest::new(key, "not an object", Expected::Any);
+    store.put(garbage).await.unwrap();
+
+    let migrations: Api<StorageVersionMigration> = Api::all(client);
+    migrations
+        .create(&migration("stopped", "widgets"))
+        .await
+        .unwrap();
+    let expected = conditions(&[("Running", "False"), ("Failed", "True")]);
+    assert_eq!(ended(&migrations, "stopped").await, expected);
+    let found = migrations.get("stopped").await.unwrap();
+    let failed = found
+        .status
+        .conditions
+        .iter()
+        .find(|it| it.type_ == "Failed")
+        .unwrap();
+    assert!(failed.message.contains(&names[1]), "{failed:?}");
+    let definition = definitions.get(&created.metadata.name).await.unwrap();
+    assert_eq!(definition.status.stored_versions, ["v1", "v2"]);
     server.shutdown().await;
 }
