@@ -99,6 +99,8 @@ impl Floor {
         let event = [b"{\"type\":\"MODIFIED\",\"object\":", &object[..], b"}\n"].concat();
         let event = Bytes::from(event);
         let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-        watchers.retain(|(of, sender)| of != path || sender.unbounded_send(event.clone()).is_ok());
+        watchers.retain(|(of, sender)| {
+            !sender.is_closed() && (of != path || sender.unbounded_send(event.clone()).is_ok())
+        });
     }
 }

@@ -32,8 +32,8 @@ pub trait Object: Send + Sync + 'static {
         LabelFilter::default()
     }
 
-    /// Returns an object without content, if one is made without allocating: caches make some ahead,
-    /// side by side in memory. The default is none.
+    /// Returns an object without content, if one is made without allocating: caches make some
+    /// ahead, side by side in memory. The default is none.
     fn vacant() -> Option<Self>
     where
         Self: Sized,

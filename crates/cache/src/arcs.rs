@@ -16,7 +16,7 @@ const BYTES_MAX: usize = 16 << 10;
 /// Makes `Arc`s of objects of one kind.
 ///
 /// The first is allocated alone, and each further batch is twice as large as the one before, up to
-/// 64 places or 16 kB, so a cache of few objects holds little in advance.
+/// 64 places or 16 kB, which is what it holds in advance at most.
 ///
 /// ```
 /// use kubist_apimachinery::{Object as _, ObjectMeta};
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn few_objects_hold_little_in_advance() {
+    fn few_objects_take_few_places_and_many_take_no_more_than_a_batch() {
         let mut arcs = Arcs::new();
         let held: Vec<_> = [0, 1, 2].map(|it| arcs.share(named(it))).into();
         assert_eq!(held.len(), 3);

@@ -191,7 +191,11 @@ impl Migrator {
                 self.set(migration, SUCCEEDED, reason, "").await
             }
             Rewritten::Stopped(error) => {
-                let why = format!("migration encountered unhandled error: {error}");
+                let mut why = format!("migration encountered unhandled error: {error}");
+                // The objects that cannot be read are its causes; the first tells where to look.
+                if let Some(cause) = error.status().and_then(|it| it.causes().first()) {
+                    why = format!("{why}: {}: {}", cause.field, cause.message);
+                }
                 self.fail(migration, &why).await
             }
         }

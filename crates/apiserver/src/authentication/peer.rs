@@ -42,8 +42,8 @@ impl Peer {
 }
 
 /// The certificate chain of a connection. It is verified with the first request, which is
-/// expensive; afterwards only its validity period is checked. One that is not trusted, as that of a
-/// user is not as a proxy's, is verified once a second.
+/// expensive; afterwards only its validity period is checked. A chain that is refused is verified
+/// at most once a second: that of a user is refused as a proxy's.
 #[derive(Debug)]
 pub(crate) struct Chain {
     certificates: Vec<CertificateDer<'static>>,

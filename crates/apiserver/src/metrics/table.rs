@@ -31,16 +31,28 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
+    /// All but the code; what tells most metrics apart is first.
     fn texts(&self) -> [&'static str; 8] {
+        let Self {
+            code: _,
+            component,
+            dry_run,
+            group,
+            resource,
+            scope,
+            subresource,
+            verb,
+            version,
+        } = *self;
         [
-            self.verb,
-            self.resource,
-            self.subresource,
-            self.scope,
-            self.group,
-            self.version,
-            self.component,
-            self.dry_run,
+            resource,
+            verb,
+            group,
+            version,
+            subresource,
+            scope,
+            component,
+            dry_run,
         ]
     }
 
@@ -69,11 +81,11 @@ impl PartialEq for Labels {
     }
 }
 
-/// Of what tells most metrics apart: the rest is compared.
+/// Of what any number of metrics may differ in: the rest, which has a few values, is compared.
 impl Hash for Labels {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.code.hash(state);
-        for text in &self.texts()[..3] {
+        for text in &self.texts()[..5] {
             text.hash(state);
         }
     }

@@ -66,10 +66,11 @@ const CASES: [(&str, &str); 12] = [
 
 /// What operations cost at least, as `limits.rs` of the peer measures it: names in our output, and
 /// in tables.
-const FLOORS: [(&str, &str); 6] = [
+const FLOORS: [(&str, &str); 7] = [
     ("plain, add", "add to a `HashMap`"),
     ("plain, update", "update in a `HashMap`"),
     ("plain, get", "get from a `HashMap`"),
+    ("plain, find", "find in a `HashMap`"),
     ("plain, read", "read in a `HashMap`"),
     ("known, get", "counting a known object"),
     ("known, read", "reading a known object"),
@@ -80,7 +81,7 @@ const LIMITS: [(&str, &str); 6] = [
     ("add", "plain, add"),
     ("update", "plain, update"),
     ("get", "plain, get"),
-    ("find in place", "plain, get"),
+    ("find in place", "plain, find"),
     ("get and read", "plain, read"),
     ("read in place", "plain, read"),
 ];

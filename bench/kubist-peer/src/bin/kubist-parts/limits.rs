@@ -63,6 +63,13 @@ fn plain_look_ups<F: FieldLookup>(all: &Objects<F>) {
         }
         each(start, GETS)
     });
+    case("plain, find", || {
+        let start = cpu();
+        for number in 0..GETS {
+            assert!(black_box(map.get(name(number))).is_some());
+        }
+        each(start, GETS)
+    });
     case("plain, read", || {
         let (start, mut read) = (cpu(), 0);
         for number in 0..GETS {

@@ -232,6 +232,7 @@ fn watch_verdicts(found: &Found) -> Vec<Verdict> {
         let floor = whose(&found.watches, FLOOR).find(|it| text(it, "case") == case);
         let floor = floor.map_or(f64::NAN, deliveries);
         let verdict = verdict.beside([(APISERVER, theirs)]);
+        // Where watchers share a connection, it gathers nothing, and is no limit of who does.
         verdicts.push(if case.contains("apart") {
             verdict.goal(6.0).limit(FLOOR, floor)
         } else {
