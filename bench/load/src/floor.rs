@@ -20,6 +20,7 @@ use serde_json::json;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
@@ -50,10 +51,10 @@ pub async fn run() -> Result<(), Failure> {
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     println!("{}", json!({"port": listener.local_addr()?.port()}));
-    let floor = Floor::default();
+    let (floor, mut connections) = (Floor::default(), JoinSet::new());
     loop {
         let (stream, _) = listener.accept().await?;
-        tokio::spawn(floor.clone().connection(acceptor.clone(), stream));
+        connections.spawn(floor.clone().connection(acceptor.clone(), stream));
     }
 }
 
