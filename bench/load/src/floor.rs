@@ -5,6 +5,7 @@
 //! It has no authentication, decoding, storage, history or limits.
 
 use crate::Failure;
+use crate::tls::{self, Listening};
 use bytes::Bytes;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use futures::stream::StreamExt as _;
@@ -15,15 +16,12 @@ use hyper::body::{Frame, Incoming};
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::json;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 /// What a server adds to the metadata of an object.
 const ADDED: &str = r#""metadata":{"uid":"0b6c1e58-61e4-4d2a-8f0e-3a5c7a8f2f10","resourceVersion":"123456","creationTimestamp":"2026-01-01T00:00:00Z","managedFields":[{"manager":"load","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:note":{}}}}],"#;
@@ -42,14 +40,9 @@ struct Floor {
 
 /// Serves until the process is killed; prints a line of JSON that says where.
 pub async fn run() -> Result<(), Failure> {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["127.0.0.1".to_owned()])?;
-    let key = PrivateKeyDer::try_from(signing_key.serialize_der())?;
-    let mut config = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(vec![cert.der().clone()], key)?;
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let Listening {
+        listener, acceptor, ..
+    } = tls::listen(&["h2"]).await?;
     println!("{}", json!({"port": listener.local_addr()?.port()}));
     let (floor, mut connections) = (Floor::default(), JoinSet::new());
     loop {

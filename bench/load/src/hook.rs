@@ -2,6 +2,7 @@
 //! server's, over TLS on connections that stay open.
 
 use crate::Failure;
+use crate::tls::{self, Listening};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use bytes::Bytes;
 use http::{Request, Response};
@@ -10,30 +11,24 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rcgen::{CertifiedKey, generate_simple_self_signed};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 /// The path of the webhook that changes objects; every other one only allows.
 const MUTATE: &str = "/mutate";
 
 /// Serves until the process is killed; prints a line of JSON that says where.
 pub async fn run() -> Result<(), Failure> {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["127.0.0.1".to_owned()])?;
-    let key = PrivateKeyDer::try_from(signing_key.serialize_der())?;
-    let config = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(vec![cert.der().clone()], key)?;
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-    let ca_bundle = BASE64_STANDARD.encode(cert.pem());
+    let Listening {
+        listener,
+        acceptor,
+        pem,
+    } = tls::listen(&[]).await?;
+    let ca_bundle = BASE64_STANDARD.encode(pem);
     println!(
         "{}",
         json!({"address": listener.local_addr()?.to_string(), "ca_bundle": ca_bundle})

@@ -20,6 +20,7 @@ mod process;
 mod ready;
 mod scale;
 mod server;
+mod tls;
 mod watch;
 mod write;
 

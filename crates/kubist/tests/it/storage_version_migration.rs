@@ -118,12 +118,32 @@ async fn create_widgets(client: &Client, count: usize) -> Vec<String> {
     names
 }
 
+/// From now on, widgets are stored in this version.
+async fn store_as(
+    definitions: &Api<CustomResourceDefinition>,
+    version: &str,
+) -> CustomResourceDefinition {
+    let mut changed = definition(version);
+    let found = definitions.get(&changed.metadata.name).await.unwrap();
+    changed.metadata.resource_version = found.metadata.resource_version;
+    definitions.replace(&changed).await.unwrap()
+}
+
+/// Where a widget is stored.
+fn key(name: &str) -> String {
+    format!("/registry/{GROUP}/widgets/default/{name}")
+}
+
 /// The versions in which the objects are stored, in order of their names.
 async fn stored(store: &MemoryKv, names: &[String]) -> Vec<String> {
     let mut versions = Vec::new();
     for name in names {
-        let key = format!("/registry/{GROUP}/widgets/default/{name}");
-        let kv = store.get(key.as_bytes(), None).await.unwrap().kv.unwrap();
+        let kv = store
+            .get(key(name).as_bytes(), None)
+            .await
+            .unwrap()
+            .kv
+            .unwrap();
         let value: Value = serde_json::from_slice(&kv.value).unwrap();
         versions.push(value["apiVersion"].as_str().unwrap().to_owned());
     }
@@ -138,14 +158,7 @@ async fn all_objects_of_a_resource_are_stored_in_its_new_version() {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     let created = definitions.create(&definition("v1")).await.unwrap();
     let names = create_widgets(&client, COUNT).await;
-    let mut changed = definition("v2");
-    changed.metadata.resource_version = definitions
-        .get(&created.metadata.name)
-        .await
-        .unwrap()
-        .metadata
-        .resource_version;
-    definitions.replace(&changed).await.unwrap();
+    store_as(&definitions, "v2").await;
     let before = stored(&store, &names).await;
     assert!(before.iter().all(|it| *it == format!("{GROUP}/v1")));
 
@@ -182,9 +195,7 @@ async fn check_deleted(
     migrations: &Api<StorageVersionMigration>,
     last: &CustomResourceDefinition,
 ) {
-    let mut changed = definition("v1");
-    changed.metadata.resource_version = last.metadata.resource_version.clone();
-    let changed = definitions.replace(&changed).await.unwrap();
+    let changed = store_as(definitions, "v1").await;
     assert_eq!(changed.status.stored_versions, ["v2", "v1"]);
     migrations
         .create(&migration("third", "widgets"))
@@ -330,12 +341,8 @@ async fn a_migration_ends_at_an_object_that_cannot_be_read() {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     let created = definitions.create(&definition("v1")).await.unwrap();
     let names = create_widgets(&client, 3).await;
-    let mut changed = definition("v2");
-    let found = definitions.get(&created.metadata.name).await.unwrap();
-    changed.metadata.resource_version = found.metadata.resource_version;
-    definitions.replace(&changed).await.unwrap();
-    let key = format!("/registry/{GROUP}/widgets/default/{}", names[1]);
-    let garbage = PutRequest::new(key, "not an object", Expected::Any);
+    store_as(&definitions, "v2").await;
+    let garbage = PutRequest::new(key(&names[1]), "not an object", Expected::Any);
     store.put(garbage).await.unwrap();
 
     let migrations: Api<StorageVersionMigration> = Api::all(client);

@@ -53,9 +53,9 @@ const GROWTH_MIN: Duration = Duration::from_secs(30);
 /// The names of the subjects.
 const APISERVER: &str = "kube-apiserver";
 const FSYNC: &str = "etcd alone";
+const NO_FSYNC: &str = "etcd alone, no fsync";
 /// What requests and deliveries cost at least.
 const FLOOR: &str = "a server that keeps nothing";
-const NO_FSYNC: &str = "etcd alone, no fsync";
 
 /// Options of `cargo xtask bench server`.
 #[derive(Args)]

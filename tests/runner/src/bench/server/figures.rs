@@ -225,15 +225,16 @@ fn watch_verdicts(found: &Found) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for line in lines {
         let case = text(line, "case");
-        let theirs = whose(&found.watches, APISERVER).find(|it| text(it, "case") == case);
-        let theirs = Samples::new(theirs.map(deliveries));
+        let of_case = |subject: &str| {
+            let mut lines = whose(&found.watches, subject);
+            lines.find(|it| text(it, "case") == case).map(deliveries)
+        };
         let what = format!("deliveries for a CPU second, {case}");
         let verdict = Verdict::more(what, Samples::once(deliveries(line)));
-        let floor = whose(&found.watches, FLOOR).find(|it| text(it, "case") == case);
-        let floor = floor.map_or(f64::NAN, deliveries);
-        let verdict = verdict.beside([(APISERVER, theirs)]);
+        let verdict = verdict.beside([(APISERVER, Samples::new(of_case(APISERVER)))]);
         // Where watchers share a connection, it gathers nothing, and is no limit of who does.
         verdicts.push(if case.contains("apart") {
+            let floor = of_case(FLOOR).unwrap_or(f64::NAN);
             verdict.goal(6.0).limit(FLOOR, floor)
         } else {
             verdict.goal(8.0)
