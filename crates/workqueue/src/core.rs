@@ -29,6 +29,8 @@ pub(crate) struct Core<T> {
     slots: Slots<T>,
     lanes: Lanes,
     delays: Delays,
+    /// Empty between operations; kept for its memory.
+    due: Vec<SlotId>,
     group: Option<Group<T>>,
     running: Vec<SlotId>,
     /// How many running items were added again.
@@ -89,6 +91,7 @@ impl<T> Core<T> {
             lanes: Lanes::new(config.passes_max, config.group.is_some()),
             slots: Slots::new(),
             delays: Delays::default(),
+            due: Vec::new(),
             group: config.group,
             running: Vec::new(),
             again: 0,
@@ -254,6 +257,7 @@ impl<T> Core<T> {
 impl<T: Eq> Core<T> {
     /// Processes all entries of the intake in order.
     pub(crate) fn bring_in(&mut self, now: Duration, entries: &mut Vec<Entry<T>>) {
+        self.slots.fetch_for(entries);
         for entry in entries.drain(..) {
             match entry {
                 Entry::Added { hash, item, lane } => self.add(now, hash, item, lane),

@@ -1,66 +1,139 @@
 //! Delayed items, earliest first.
 //!
 //! An item is contained at most once. Of two times the earlier one counts. Items with the same time
-//! are returned in insertion order. The structure is a binary heap in which each item knows its
-//! position, so an item is moved or removed without a search, and no stale entries are kept. It
-//! reads no clock: times are durations since the queue was created.
+//! are returned in insertion order. It reads no clock: times are durations since the queue was
+//! created, to the nanosecond for 584 years.
+//!
+//! The items of each millisecond are in a heap of their own. So most items are never ordered among
+//! more than those, whose memory is in the processor's cache when they are due.
+//!
+//! An item that is moved leaves a stale entry, recognised by its ticket. Stale entries are skipped,
+//! are never the first, and are removed before they outnumber the live ones by more than
+//! [`STALE_MAX`].
 
 use crate::slot_id::SlotId;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-const ABSENT: u32 = u32::MAX;
+/// How many stale entries there may be in excess of the live ones.
+const STALE_MAX: usize = 64;
+
+/// The ticket of a slot that is not delayed.
+const NONE: u64 = 0;
+
+/// The times of a bucket have all bits but these in common.
+const BUCKET_BITS: u32 = 20;
+
+/// How many slots are remembered once no item is delayed; the memory of a burst is freed.
+const HELD_MAX: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
-    heap: Vec<Due>,
-    /// The heap position of each slot, or `ABSENT`.
-    places: Vec<u32>,
-    puts: u64,
+    /// None of them is empty.
+    buckets: BTreeMap<u64, BinaryHeap<Reverse<Due>>>,
+    /// The live entry of each slot, or `NONE`.
+    held: Vec<Held>,
+    live: usize,
+    stale: usize,
+    tickets: u64,
 }
 
+/// An entry. Tickets increase, so entries with the same time are in insertion order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
-    at: Duration,
-    /// The order of items with the same time.
-    put: u64,
+    at: Nanos,
+    ticket: u64,
     slot: SlotId,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    at: Nanos,
+    ticket: u64,
+}
+
+/// A time in nanoseconds, which takes half the memory of a [`Duration`]. The maximum stands for
+/// every later time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Nanos(u64);
+
+impl Nanos {
+    fn bucket(self) -> u64 {
+        self.0 >> BUCKET_BITS
+    }
+}
+
+impl From<Duration> for Nanos {
+    fn from(at: Duration) -> Self {
+        Self(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Nanos> for Duration {
+    fn from(at: Nanos) -> Self {
+        match at.0 {
+            u64::MAX => Self::MAX,
+            nanos => Self::from_nanos(nanos),
+        }
+    }
 }
 
 impl Delays {
     /// Inserts `slot` or moves it to an earlier time; a later time has no effect.
     pub(crate) fn put_earlier(&mut self, slot: SlotId, at: Duration) {
-        match self.place(slot) {
-            Some(place) if self.heap[place].at <= at => {}
-            _ => self.put(slot, at),
+        let held = self.held.get(slot.index());
+        if held.is_none_or(|held| held.ticket == NONE || held.at > at.into()) {
+            self.put(slot, at);
         }
     }
 
     /// Inserts `slot` or moves it, whatever its time was.
     pub(crate) fn put(&mut self, slot: SlotId, at: Duration) {
-        self.remove(slot);
-        self.puts += 1;
-        if self.places.len() <= slot.index() {
-            self.places.resize(slot.index() + 1, ABSENT);
+        if self.held.len() <= slot.index() {
+            let absent = Held {
+                at: Nanos(0),
+                ticket: NONE,
+            };
+            self.held.resize(slot.index() + 1, absent);
         }
-        let place = self.heap.len();
-        self.heap.push(Due {
-            at,
-            put: self.puts,
-            slot,
-        });
-        self.rise(place);
+        self.tickets += 1;
+        let (at, ticket) = (at.into(), self.tickets);
+        let held = std::mem::replace(&mut self.held[slot.index()], Held { at, ticket });
+        let bucket = self.buckets.entry(at.bucket()).or_default();
+        bucket.push(Reverse(Due { at, ticket, slot }));
+        if held.ticket == NONE {
+            self.live += 1;
+        } else {
+            self.stale += 1;
+            self.skip_stale();
+            self.sweep();
+        }
     }
 
     /// Returns when the first item is due.
+    #[inline]
     pub(crate) fn earliest(&self) -> Option<Duration> {
-        self.heap.first().map(|due| due.at)
+        let (_, bucket) = self.buckets.first_key_value()?;
+        bucket.peek().map(|Reverse(due)| due.at.into())
     }
 
     /// Removes the first item if it is due at `now`.
     pub(crate) fn pop_due(&mut self, now: Duration) -> Option<SlotId> {
-        let first = self.heap.first().filter(|due| due.at <= now)?.slot;
-        self.remove(first);
-        Some(first)
+        let mut bucket = self.buckets.first_entry()?;
+        let now = now.into();
+        bucket.get().peek().filter(|Reverse(due)| due.at <= now)?;
+        let Reverse(first) = bucket.get_mut().pop()?;
+        if bucket.get().is_empty() {
+            bucket.remove();
+        }
+        self.held[first.slot.index()].ticket = NONE;
+        self.live -= 1;
+        self.skip_stale();
+        if self.live == 0 && self.held.len() > HELD_MAX {
+            self.held = Vec::new();
+        }
+        Some(first.slot)
     }
 
     /// Removes the first item, due or not.
@@ -69,75 +142,43 @@ impl Delays {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.heap.len()
+        self.live
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.live == 0
     }
 
-    fn remove(&mut self, slot: SlotId) {
-        let Some(place) = self.place(slot) else {
-            return;
-        };
-        self.places[slot.index()] = ABSENT;
-        self.heap.swap_remove(place);
-        if place < self.heap.len() {
-            // The item that fills the gap may belong above or below it.
-            self.rise(place);
-            self.sink(place);
+    /// Removes stale entries until the first is live.
+    fn skip_stale(&mut self) {
+        while self.stale > 0
+            && let Some(mut bucket) = self.buckets.first_entry()
+            && let Some(Reverse(first)) = bucket.get().peek()
+            && !is_live(&self.held, first)
+        {
+            bucket.get_mut().pop();
+            self.stale -= 1;
+            if bucket.get().is_empty() {
+                bucket.remove();
+            }
         }
     }
 
-    fn place(&self, slot: SlotId) -> Option<usize> {
-        self.places
-            .get(slot.index())
-            .filter(|place| **place != ABSENT)
-            .map(|place| *place as usize)
-    }
-
-    fn rise(&mut self, from: usize) {
-        let due = self.heap[from];
-        let mut place = from;
-        while place > 0 {
-            let parent = (place - 1) / 2;
-            if self.heap[parent] <= due {
-                break;
-            }
-            self.set(place, self.heap[parent]);
-            place = parent;
+    /// Removes all stale entries if there are many.
+    fn sweep(&mut self) {
+        if self.stale > self.live + STALE_MAX {
+            let held = &self.held;
+            self.buckets.retain(|_, bucket| {
+                bucket.retain(|Reverse(due)| is_live(held, due));
+                !bucket.is_empty()
+            });
+            self.stale = 0;
         }
-        self.set(place, due);
     }
+}
 
-    fn sink(&mut self, from: usize) {
-        let due = self.heap[from];
-        let mut place = from;
-        loop {
-            let left = 2 * place + 1;
-            let Some(mut child) = self.heap.get(left).map(|_| left) else {
-                break;
-            };
-            if self
-                .heap
-                .get(left + 1)
-                .is_some_and(|right| *right < self.heap[left])
-            {
-                child = left + 1;
-            }
-            if due <= self.heap[child] {
-                break;
-            }
-            self.set(place, self.heap[child]);
-            place = child;
-        }
-        self.set(place, due);
-    }
-
-    fn set(&mut self, place: usize, due: Due) {
-        self.heap[place] = due;
-        self.places[due.slot.index()] = u32::try_from(place).expect("as many places as slots");
-    }
+fn is_live(held: &[Held], due: &Due) -> bool {
+    held[due.slot.index()].ticket == due.ticket
 }
 
 #[cfg(test)]
@@ -145,8 +186,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(seconds: u64) -> Duration {
-        Duration::from_secs(seconds)
+    /// Some of these times share a bucket, some do not.
+    fn at(step: u64) -> Duration {
+        Duration::from_micros(400 * step)
     }
 
     fn slot(index: u32) -> SlotId {
@@ -183,31 +225,51 @@ mod tests {
         assert_eq!(order, [4, 2, 7, 1].map(slot));
     }
 
+    #[test]
+    fn items_that_are_moved_again_and_again_take_no_memory() {
+        let mut delays = Delays::default();
+        for step in 0..100_000 {
+            delays.put(slot(step % 3), at(u64::from(step % 1_000)));
+            let entries: usize = delays.buckets.values().map(BinaryHeap::len).sum();
+            assert!(entries <= 2 * 3 + STALE_MAX);
+        }
+        assert_eq!(delays.len(), 3);
+        assert!(
+            std::iter::repeat_with(|| delays.pop())
+                .take(3)
+                .all(|it| it.is_some())
+        );
+        assert_eq!(
+            (delays.pop(), delays.buckets.len(), delays.stale),
+            (None, 0, 0)
+        );
+    }
+
     proptest! {
         #[test]
         fn behaves_as_a_sorted_list(steps in proptest::collection::vec((0_u32..12, 0_u64..20, 0..4), 0..200)) {
             let mut delays = Delays::default();
             let mut model: Vec<(Duration, u64, SlotId)> = Vec::new();
-            for (put, (index, seconds, what)) in (0_u64..).zip(steps) {
+            for (put, (index, step, what)) in (0_u64..).zip(steps) {
                 let known = model.iter().position(|due| due.2 == slot(index));
                 match what {
                     0 => {
-                        let popped = delays.pop_due(at(seconds));
+                        let popped = delays.pop_due(at(step));
                         model.sort();
-                        let first = model.first().filter(|due| due.0 <= at(seconds)).map(|due| due.2);
+                        let first = model.first().filter(|due| due.0 <= at(step)).map(|due| due.2);
                         prop_assert_eq!(popped, first);
                         model.retain(|due| Some(due.2) != first);
                     }
                     1 => {
-                        delays.put(slot(index), at(seconds));
+                        delays.put(slot(index), at(step));
                         model.retain(|due| due.2 != slot(index));
-                        model.push((at(seconds), put, slot(index)));
+                        model.push((at(step), put, slot(index)));
                     }
                     _ => {
-                        delays.put_earlier(slot(index), at(seconds));
-                        if known.is_none_or(|known| model[known].0 > at(seconds)) {
+                        delays.put_earlier(slot(index), at(step));
+                        if known.is_none_or(|known| model[known].0 > at(step)) {
                             model.retain(|due| due.2 != slot(index));
-                            model.push((at(seconds), put, slot(index)));
+                            model.push((at(step), put, slot(index)));
                         }
                     }
                 }

@@ -21,18 +21,21 @@ impl<T> Core<T> {
         if self.delays.is_empty() {
             return false;
         }
-        for _ in 0..PROMOTED_MAX {
-            let Some(slot) = self.delays.pop_due(now) else {
-                return false;
-            };
-            let delayed = self.slots.at(slot).delayed.take();
-            self.make_dirty(
-                now,
-                slot,
-                delayed.map_or(Lane::Normal, |delayed| delayed.lane),
-            );
+        while self.due.len() < PROMOTED_MAX
+            && let Some(slot) = self.delays.pop_due(now)
+        {
+            self.due.push(slot);
         }
-        true
+        self.slots.fetch(&self.due);
+        let is_full = self.due.len() == PROMOTED_MAX;
+        let mut due = std::mem::take(&mut self.due);
+        for slot in due.drain(..) {
+            let delayed = self.slots.at(slot).delayed.take();
+            let lane = delayed.map_or(Lane::Normal, |delayed| delayed.lane);
+            self.make_dirty(now, slot, lane);
+        }
+        self.due = due;
+        is_full
     }
 
     pub(super) fn promote_all(&mut self, now: Duration) {

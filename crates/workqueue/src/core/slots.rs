@@ -3,19 +3,24 @@
 //! An item has at most one slot. A released slot is reused before a new one is created, and holds
 //! nothing of its item. When an item is released is not decided here.
 
+use crate::intake;
 use crate::lanes::{Lane, Ticket};
 use crate::slot_id::SlotId;
 use hashbrown::{HashTable, hash_table};
+use std::hint::black_box;
 use std::time::Duration;
 
 /// How many slots are kept when the queue becomes empty; the memory of a burst is freed.
 const SLOTS_KEPT: usize = 4096;
 
+/// Fewer reads are not worth a round of their own.
+const FETCHED_MIN: usize = 4;
+
 /// One item and its state.
 #[derive(Debug)]
 pub(super) struct Entry<T> {
     pub(super) item: T,
-    pub(super) hash: u64,
+    hash: u32,
     /// Consecutive failures.
     pub(super) failures: u32,
     pub(super) phase: Phase,
@@ -54,11 +59,30 @@ pub(super) struct Delayed {
     pub(super) backoff: bool,
 }
 
+/// What the index has of an item: enough to grow, and to find a slot, without its entry.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    hash: u32,
+    slot: SlotId,
+}
+
+impl Known {
+    /// Returns the hash by which the table places it, whose first and last bits matter.
+    fn spread(hash: u32) -> u64 {
+        u64::from(hash) << u32::BITS | u64::from(hash)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+fn half(hash: u64) -> u32 {
+    hash as u32
+}
+
 #[derive(Debug)]
 pub(super) struct Slots<T> {
     entries: Vec<Option<Entry<T>>>,
     free: Vec<SlotId>,
-    index: HashTable<SlotId>,
+    index: HashTable<Known>,
     times: Vec<Times>,
 }
 
@@ -87,6 +111,44 @@ impl<T> Slots<T> {
         matches!(phase, Some(Phase::Ready { ticket: held, .. }) if held == ticket)
     }
 
+    /// Reads what is needed to hand out and release these slots: see [`Self::fetch_for`].
+    pub(super) fn fetch(&self, slots: &[SlotId]) {
+        if slots.len() >= FETCHED_MIN {
+            for slot in slots {
+                black_box(self.get(*slot).map(|entry| entry.hash));
+            }
+            for entry in slots.iter().filter_map(|slot| self.get(*slot)) {
+                self.fetch_known(entry.hash);
+            }
+        }
+    }
+
+    /// Reads what is needed to process these entries. Each is elsewhere in memory, and reads that do
+    /// not wait for each other take little more time than one.
+    pub(super) fn fetch_for(&self, entries: &[intake::Entry<T>]) {
+        if entries.len() >= FETCHED_MIN {
+            for entry in entries {
+                match entry {
+                    intake::Entry::Added { hash, .. } => self.fetch_known(half(*hash)),
+                    intake::Entry::Succeeded(slot) => {
+                        black_box(self.get(*slot).map(|entry| entry.hash));
+                    }
+                }
+            }
+            for entry in entries {
+                if let intake::Entry::Succeeded(slot) = entry
+                    && let Some(entry) = self.get(*slot)
+                {
+                    self.fetch_known(entry.hash);
+                }
+            }
+        }
+    }
+
+    fn fetch_known(&self, hash: u32) {
+        black_box(self.index.find(Known::spread(hash), |it| it.hash == hash));
+    }
+
     pub(super) fn times(&mut self, slot: SlotId) -> &mut Times {
         if self.times.len() <= slot.index() {
             self.times.resize(self.entries.len(), Times::default());
@@ -96,7 +158,10 @@ impl<T> Slots<T> {
 
     pub(super) fn release(&mut self, slot: SlotId) {
         let hash = self.at(slot).hash;
-        if let Ok(found) = self.index.find_entry(hash, |it| *it == slot) {
+        let known = self
+            .index
+            .find_entry(Known::spread(hash), |it| it.slot == slot);
+        if let Ok(found) = known {
             found.remove();
         }
         self.entries[slot.index()] = None;
@@ -125,8 +190,12 @@ impl<T> Slots<T> {
 
 impl<T: Eq> Slots<T> {
     pub(super) fn find(&self, hash: u64, item: &T) -> Option<SlotId> {
-        let same = |it: &SlotId| self.get(*it).is_some_and(|entry| entry.item == *item);
-        self.index.find(hash, same).copied()
+        let hash = half(hash);
+        let is_it = |it: &Known| {
+            it.hash == hash && self.get(it.slot).is_some_and(|entry| entry.item == *item)
+        };
+        let found = self.index.find(Known::spread(hash), is_it);
+        found.map(|it| it.slot)
     }
 
     pub(super) fn find_or_insert(&mut self, hash: u64, item: T) -> SlotId {
@@ -136,14 +205,14 @@ impl<T: Eq> Slots<T> {
             index,
             ..
         } = self;
-        let entry = |it: &SlotId| entries[it.index()].as_ref();
-        let found = index.entry(
-            hash,
-            |it| entry(it).is_some_and(|entry| entry.item == item),
-            |it| entry(it).map_or(0, |entry| entry.hash),
-        );
+        let hash = half(hash);
+        let is_it = |it: &Known| {
+            let entry = entries[it.slot.index()].as_ref();
+            it.hash == hash && entry.is_some_and(|entry| entry.item == item)
+        };
+        let found = index.entry(Known::spread(hash), is_it, |it| Known::spread(it.hash));
         let vacant = match found {
-            hash_table::Entry::Occupied(found) => return *found.get(),
+            hash_table::Entry::Occupied(found) => return found.get().slot,
             hash_table::Entry::Vacant(vacant) => vacant,
         };
         let slot = free.pop().unwrap_or_else(|| {
@@ -151,7 +220,7 @@ impl<T: Eq> Slots<T> {
             entries.push(None);
             SlotId::new(next)
         });
-        vacant.insert(slot);
+        vacant.insert(Known { hash, slot });
         entries[slot.index()] = Some(Entry {
             item,
             hash,
