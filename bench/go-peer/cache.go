@@ -122,10 +122,10 @@ func filled(pods []*corev1.Pod) cache.Indexer {
 
 func (s *set) replace() (float64, error) {
 	store, list := empty(), make([]any, 0, len(s.first))
-	start := cpu()
 	for _, pod := range s.first {
 		list = append(list, pod)
 	}
+	start := cpu()
 	err := store.Replace(list, "1")
 	return each(start, len(s.first)), err
 }

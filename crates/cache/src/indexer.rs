@@ -63,7 +63,8 @@ pub struct Indexer<K> {
     budget: Option<Budget<K>>,
     /// Reused by every index function.
     before: IndexValues,
-    after: IndexValues,
+    /// The values of an object in each index, as last collected.
+    after: Vec<IndexValues>,
 }
 
 impl<K: Object> Indexer<K> {
@@ -77,7 +78,7 @@ impl<K: Object> Indexer<K> {
             errors_total: 0,
             budget: None,
             before: IndexValues::default(),
-            after: IndexValues::default(),
+            after: Vec::new(),
         }
     }
 

@@ -70,25 +70,28 @@ impl NumberSet {
     }
 
     pub(crate) fn insert(&mut self, number: u32) {
-        if self.contains(number) {
-            return;
-        }
         match self {
-            Self::Few { len, numbers } if usize::from(*len) < FEW => {
+            Self::Few { len, numbers } => {
                 let end = usize::from(*len);
-                let place = numbers[..end].partition_point(|it| *it < number);
-                numbers.copy_within(place..end, place + 1);
-                numbers[place] = number;
-                *len += 1;
-            }
-            Self::Few { numbers, .. } => {
-                let mut all = numbers.to_vec();
-                all.insert(all.partition_point(|it| *it < number), number);
-                *self = Self::One(Arc::new(all));
+                let Err(place) = place_in(&numbers[..end], number) else {
+                    return;
+                };
+                if end < FEW {
+                    numbers.copy_within(place..end, place + 1);
+                    numbers[place] = number;
+                    *len += 1;
+                } else {
+                    let mut all = numbers.to_vec();
+                    all.insert(place, number);
+                    *self = Self::One(Arc::new(all));
+                }
             }
             Self::One(numbers) => {
+                let Err(place) = place_in(numbers, number) else {
+                    return;
+                };
                 let numbers = Arc::make_mut(numbers);
-                numbers.insert(numbers.partition_point(|it| *it < number), number);
+                numbers.insert(place, number);
                 if numbers.len() > CHUNK_MAX {
                     let (len, lower) = (numbers.len(), std::mem::take(numbers));
                     let chunks = vec![Arc::new(lower)];
@@ -97,7 +100,12 @@ impl NumberSet {
                     *self = Self::Many(Arc::new(many));
                 }
             }
-            Self::Many(many) => Arc::make_mut(many).insert(number),
+            Self::Many(many) => {
+                let at = many.chunk_of(number);
+                if let Err(place) = place_in(&many.chunks[at], number) {
+                    Arc::make_mut(many).insert(at, place, number);
+                }
+            }
         }
     }
 
@@ -135,6 +143,15 @@ impl NumberSet {
     }
 }
 
+/// Returns the position of a number, or as an error the one at which it belongs. New objects have
+/// the highest numbers, so the end is tried first.
+fn place_in(numbers: &[u32], number: u32) -> Result<usize, usize> {
+    match numbers.last() {
+        Some(last) if *last < number => Err(numbers.len()),
+        _ => numbers.binary_search(&number),
+    }
+}
+
 impl Chunks {
     /// Returns the index of the chunk to which a number belongs.
     fn chunk_of(&self, number: u32) -> usize {
@@ -142,10 +159,9 @@ impl Chunks {
         after.saturating_sub(1)
     }
 
-    fn insert(&mut self, number: u32) {
-        let at = self.chunk_of(number);
+    fn insert(&mut self, at: usize, place: usize, number: u32) {
         let chunk = Arc::make_mut(&mut self.chunks[at]);
-        chunk.insert(chunk.partition_point(|it| *it < number), number);
+        chunk.insert(place, number);
         self.len += 1;
         if chunk.len() > CHUNK_MAX {
             self.split(at);

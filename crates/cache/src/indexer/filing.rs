@@ -1,7 +1,7 @@
 //! The steps for the objects and for each index when one object is added, changed or removed.
 
 use super::{INDEX_ERRORS_MAX, Indexer};
-use crate::Index;
+use crate::index::{Index, IndexValues};
 use crate::store::Step;
 use kubist_apimachinery::Object;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ impl<K: Object> Indexer<K> {
     }
 
     pub(super) fn put(&mut self, object: Arc<K>) -> Option<Arc<K>> {
+        // Before the name is hashed, which waits for its bytes: fields and name are read together.
+        self.collect(&object);
         let (namespace, name) = (object.namespace(), object.name());
         let objects = &self.state().objects;
         let hash = objects.hash_of(namespace, name);
@@ -22,7 +24,7 @@ impl<K: Object> Indexer<K> {
     }
 
     /// Adds an object whose name has this hash, or replaces the one of the number. Returns the
-    /// number and the previous state.
+    /// number and the previous state. Its index values were [collected](Self::collect).
     pub(super) fn put_at(
         &mut self,
         number: Option<u32>,
@@ -50,7 +52,7 @@ impl<K: Object> Indexer<K> {
             )
         };
         let old = self.left_right.apply(step);
-        self.file(number, old.as_ref(), Some(object));
+        self.file(number, old.as_ref(), true);
         (number, old)
     }
 
@@ -68,47 +70,61 @@ impl<K: Object> Indexer<K> {
     /// Removes the object of a number, whose name has this hash.
     pub(super) fn take_at(&mut self, number: u32, hash: u32) -> Option<Arc<K>> {
         let object = self.left_right.apply(Step::Take { number, hash })?;
-        self.file(number, Some(&object), None);
+        self.after.iter_mut().for_each(IndexValues::clear);
+        self.file(number, Some(&object), false);
         self.left_right.numbering.put_back(number);
         Some(object)
     }
 
-    /// Updates every index for the change of one object.
-    pub(super) fn file(&mut self, number: u32, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
+    /// Collects the values of an object in every index.
+    pub(super) fn collect(&mut self, object: &K) {
         for position in 0..self.state().indexes.len() {
-            self.file_in(position, number, old, new);
+            self.collect_in(position, object);
         }
     }
 
-    pub(super) fn file_in(
-        &mut self,
-        position: usize,
-        number: u32,
-        old: Option<&Arc<K>>,
-        new: Option<&Arc<K>>,
-    ) {
-        let index = Arc::clone(&self.state().indexes[position].index);
-        if index.is_by_name() && old.is_some() && new.is_some() {
-            return;
+    /// Collects the values of an object in one index.
+    pub(super) fn collect_in(&mut self, position: usize, object: &K) {
+        if self.after.len() <= position {
+            self.after.resize_with(position + 1, IndexValues::default);
         }
-        self.before.clear();
-        self.after.clear();
-        if let Some(new) = new
-            && let Err(error) = index.collect(new, &mut self.after)
-        {
+        let index = &self.left_right.state().indexes[position].index;
+        if let Err(error) = index.collect(object, &mut self.after[position]) {
             self.errors_total += 1;
             if self.errors.len() == INDEX_ERRORS_MAX {
                 self.errors.pop_front();
             }
             self.errors.push_back(error);
         }
-        if old.is_some() && new.is_some() && self.is_filed_so(position, number, &index) {
+    }
+
+    /// Updates every index for the change of one object.
+    fn file(&mut self, number: u32, old: Option<&Arc<K>>, stays: bool) {
+        for position in 0..self.state().indexes.len() {
+            self.file_in(position, number, old, stays);
+        }
+    }
+
+    /// Updates an index for the change of one object, which stays or is gone. The values that it has
+    /// now were collected.
+    pub(super) fn file_in(
+        &mut self,
+        position: usize,
+        number: u32,
+        old: Option<&Arc<K>>,
+        stays: bool,
+    ) {
+        let index = &self.left_right.state().indexes[position].index;
+        let is_update = old.is_some() && stays;
+        if is_update && (index.is_by_name() || self.is_filed_so(position, number, index)) {
             return;
         }
+        self.before.clear();
+        let after = &self.after[position];
         if let Some(old) = old {
             // The error was reported when the object was added; it has no values.
             drop(index.collect(old, &mut self.before));
-            let gone = self.before.iter().filter(|it| !self.after.contains(it));
+            let gone = self.before.iter().filter(|it| !after.contains(it));
             for value in gone {
                 let postings = &self.left_right.state().indexes[position].postings;
                 if let Some(place) = postings.place_of(value) {
@@ -120,7 +136,7 @@ impl<K: Object> Indexer<K> {
                 }
             }
         }
-        for value in self.after.iter().filter(|it| !self.before.contains(it)) {
+        for value in after.iter().filter(|it| !self.before.contains(it)) {
             let postings = &self.left_right.state().indexes[position].postings;
             let (place, next) = (postings.place_of(value), postings.next_place());
             if place.is_none() {
@@ -138,7 +154,7 @@ impl<K: Object> Indexer<K> {
     /// Reports whether the object of this number already has the index values of its new state.
     /// This does not read the old state, which is probably not in the processor's cache.
     fn is_filed_so(&self, position: usize, number: u32, index: &Index<K>) -> bool {
-        let mut values = self.after.iter();
+        let mut values = self.after[position].iter();
         let (true, Some(value), None) = (index.is_single(), values.next(), values.next()) else {
             return false;
         };

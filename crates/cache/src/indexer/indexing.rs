@@ -54,7 +54,8 @@ impl<K: Object> Indexer<K> {
             }
             indexing.next += 1;
             if let Some(object) = self.state().objects.at(number).cloned() {
-                self.file_in(indexing.position, number, None, Some(&object));
+                self.collect_in(indexing.position, &object);
+                self.file_in(indexing.position, number, None, true);
             }
         }
         false

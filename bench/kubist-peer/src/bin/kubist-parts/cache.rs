@@ -93,7 +93,15 @@ fn objects<F: Ingest<Kind = Pod>>(options: &Options) -> Result<Objects<F>, Failu
     }
     all.nodes.sort();
     all.nodes.dedup();
+    all.names = apart(&all.names);
     Ok(all)
+}
+
+/// Copies the names, which share their text with objects, to memory of their own: client-go's keys
+/// are strings of a size, which Go allocates side by side.
+fn apart(names: &[ObjectName]) -> Vec<ObjectName> {
+    let copied = |name: &ObjectName| ObjectName::new(name.namespace.as_str(), name.name.as_str());
+    names.iter().map(copied).collect()
 }
 
 fn indexer<F: FieldLookup>() -> (Indexer<F>, IndexHandle<F>) {
@@ -105,25 +113,27 @@ fn indexer<F: FieldLookup>() -> (Indexer<F>, IndexHandle<F>) {
 
 fn filled<F: FieldLookup>(objects: &[Arc<F>]) -> (Indexer<F>, IndexHandle<F>) {
     let (mut indexer, by_node) = indexer();
-    replace(&mut indexer, objects);
+    replace(&mut indexer, objects.to_vec());
     (indexer, by_node)
 }
 
-fn replace<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) {
+/// Hands the objects over, as a reflector does.
+fn replace<F: FieldLookup>(indexer: &mut Indexer<F>, objects: Vec<Arc<F>>) {
     let replacement = Replacement {
         resource_version: "1".into(),
-        objects: objects.to_vec(),
+        objects,
         unreadable: Vec::new(),
     };
     indexer.apply(Delta::ReplacedAll(replacement), &mut Vec::new());
     indexer.publish();
 }
 
-/// One after another, each visible before the next.
+/// Hands the objects over one after another, each visible before the next.
 fn put<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) -> f64 {
+    let handed = objects.to_vec();
     let start = cpu();
-    for object in objects {
-        indexer.upsert(Arc::clone(object));
+    for object in handed {
+        indexer.upsert(object);
         indexer.publish();
     }
     each(start, objects.len())
@@ -136,8 +146,9 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
     let count = all.first.len();
     print("replace", || {
         let (mut indexer, _) = indexer();
+        let handed = all.first.clone();
         let start = cpu();
-        replace(&mut indexer, &all.first);
+        replace(&mut indexer, handed);
         each(start, count)
     });
     print("add", || put(&mut indexer().0, &all.first));
@@ -242,7 +253,7 @@ fn look_up_groups<F: FieldLookup>(all: &Objects<F>, count: usize) -> f64 {
     let by_group = indexer.add_index(Index::new("group", move |object, values| {
         values.push(&group(object).to_string());
     }));
-    replace(&mut indexer, &all.first[..count]);
+    replace(&mut indexer, all.first[..count].to_vec());
     let lister = indexer.lister();
     let values: Vec<String> = (0..VALUES.min(count / GROUP))
         .map(|it| it.to_string())
