@@ -15,6 +15,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+use self::schedule::IDLE_MAX;
 use self::slots::{Delayed, Phase, Slots};
 use crate::config::{Config, DuringBackoff, Group};
 use crate::delay::Delays;
@@ -31,6 +32,8 @@ pub(crate) struct Core<T> {
     delays: Delays,
     /// Empty between operations; kept for its memory.
     due: Vec<SlotId>,
+    /// The slots of items at rest, to be released.
+    idle: Vec<SlotId>,
     group: Option<Group<T>>,
     running: Vec<SlotId>,
     /// How many running items were added again.
@@ -92,6 +95,7 @@ impl<T> Core<T> {
             slots: Slots::new(),
             delays: Delays::default(),
             due: Vec::new(),
+            idle: Vec::new(),
             group: config.group,
             running: Vec::new(),
             again: 0,
@@ -157,7 +161,7 @@ impl<T> Core<T> {
         if let Some(lane) = again {
             self.push(slot, lane);
         }
-        self.release_if_idle(slot);
+        self.release_later(slot);
     }
 
     /// Stops accepting items. Delayed items are dropped; ready ones are still returned. With
@@ -171,7 +175,7 @@ impl<T> Core<T> {
         };
         while let Some(slot) = self.delays.pop() {
             self.slots.at(slot).delayed = None;
-            self.release_if_idle(slot);
+            self.release_later(slot);
         }
     }
 
@@ -363,6 +367,7 @@ impl<T: Clone> Core<T> {
             .lanes
             .pop(|slot, ticket| self.slots.holds(slot, ticket));
         let slot = next.expect("something is ready");
+        self.release_idle(IDLE_MAX);
         let place = u32::try_from(self.running.len()).expect("no more than there are slots");
         self.running.push(slot);
         let entry = self.slots.at(slot);

@@ -31,7 +31,7 @@
 //!   counts as a failure, and the item is retried.
 //! - Of several delays of one item the earliest counts.
 //! - Memory is bounded by the number of distinct items that wait or run. Nothing is kept for an
-//!   item that has succeeded.
+//!   item that has succeeded, except of up to 31 while others are ready, to release them together.
 //!
 //! # What it is not
 //!

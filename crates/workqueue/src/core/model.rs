@@ -6,6 +6,7 @@
 mod spec;
 
 use self::spec::Spec;
+use super::schedule::IDLE_MAX;
 use super::slots::Phase;
 use super::*;
 use crate::rate_limiter::{Exponential, MaxWait};
@@ -73,7 +74,11 @@ fn assert_consistent(core: &Core<Item>) {
     for (slot, entry) in core.slots.used() {
         delayed += usize::from(entry.delayed.is_some());
         match entry.phase {
-            Phase::Resting => assert!(entry.delayed.is_some(), "an idle item is kept"),
+            Phase::Resting => {
+                let released_later = core.lanes.len() > 0 && core.idle.contains(&slot);
+                let is_delayed = entry.delayed.is_some();
+                assert!(is_delayed || released_later, "an idle item is kept");
+            }
             Phase::Ready { .. } => ready += 1,
             Phase::Running {
                 place,
@@ -86,6 +91,7 @@ fn assert_consistent(core: &Core<Item>) {
             }
         }
     }
+    assert!(core.idle.len() < IDLE_MAX, "idle items are released");
     assert_eq!(
         (ready, running, again, delayed),
         (

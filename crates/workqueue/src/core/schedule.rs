@@ -1,7 +1,7 @@
 //! The transitions of an item between resting, ready, running and delayed.
 //!
 //! Each transition keeps the slot, the lanes, the delays and the counts consistent. An item that
-//! ends at rest without a delay is released by the caller, with [`Core::release_if_idle`]. When a
+//! ends at rest without a delay is released by the caller, with [`Core::release_later`]. When a
 //! transition is due is not decided here.
 
 use super::Core;
@@ -14,6 +14,9 @@ use std::time::Duration;
 /// The maximum number of delayed items that one operation makes ready, which bounds how long the
 /// lock is held when many are due together. The others follow with the next operations.
 pub(super) const PROMOTED_MAX: usize = 256;
+
+/// How many items at rest are released together while others are ready.
+pub(super) const IDLE_MAX: usize = 32;
 
 impl<T> Core<T> {
     /// Makes items ready whose delay has passed.
@@ -186,10 +189,33 @@ impl<T> Core<T> {
         }
     }
 
-    pub(super) fn release_if_idle(&mut self, slot: SlotId) {
-        let entry = self.slots.at(slot);
-        if entry.phase == Phase::Resting && entry.delayed.is_none() {
+    /// Releases the slot of an item that came to rest, with others later if more items are ready:
+    /// most of the time for a release goes to memory that is read, which many slots share.
+    pub(super) fn release_later(&mut self, slot: SlotId) {
+        if !self.slots.is_idle(slot) {
+            return;
+        }
+        // Failures that are left, after a shutdown, are forgotten with the item.
+        let has_failures = self.slots.at(slot).failures > 0;
+        if has_failures || (self.idle.is_empty() && self.lanes.len() == 0) {
             self.slots.release(slot);
+        } else {
+            self.idle.push(slot);
+            self.release_idle(IDLE_MAX);
+        }
+    }
+
+    /// Releases the slots of items at rest if there are this many, or if nothing is ready.
+    pub(super) fn release_idle(&mut self, many: usize) {
+        if self.idle.is_empty() || (self.idle.len() < many && self.lanes.len() > 0) {
+            return;
+        }
+        self.slots.fetch(&self.idle);
+        for slot in self.idle.drain(..) {
+            // It may have been added again, and released since.
+            if self.slots.is_idle(slot) {
+                self.slots.release(slot);
+            }
         }
     }
 

@@ -100,6 +100,12 @@ impl<T> Slots<T> {
         self.entries.get(slot.index())?.as_ref()
     }
 
+    /// Reports whether the item of a slot neither waits nor runs; false if the slot has none.
+    pub(super) fn is_idle(&self, slot: SlotId) -> bool {
+        let entry = self.get(slot);
+        entry.is_some_and(|entry| entry.phase == Phase::Resting && entry.delayed.is_none())
+    }
+
     pub(super) fn at(&mut self, slot: SlotId) -> &mut Entry<T> {
         self.entries[slot.index()]
             .as_mut()
@@ -206,9 +212,12 @@ impl<T: Eq> Slots<T> {
             ..
         } = self;
         let hash = half(hash);
+        // Most that have the same place have another hash, and reading an entry may take long.
         let is_it = |it: &Known| {
-            let entry = entries[it.slot.index()].as_ref();
-            it.hash == hash && entry.is_some_and(|entry| entry.item == item)
+            it.hash == hash
+                && entries[it.slot.index()]
+                    .as_ref()
+                    .is_some_and(|entry| entry.item == item)
         };
         let found = index.entry(Known::spread(hash), is_it, |it| Known::spread(it.hash));
         let vacant = match found {

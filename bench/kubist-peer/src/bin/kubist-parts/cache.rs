@@ -93,15 +93,7 @@ fn objects<F: Ingest<Kind = Pod>>(options: &Options) -> Result<Objects<F>, Failu
     }
     all.nodes.sort();
     all.nodes.dedup();
-    all.names = apart(&all.names);
     Ok(all)
-}
-
-/// Copies the names, which share their text with objects, to memory of their own: client-go's keys
-/// are strings of a size, which Go allocates side by side.
-fn apart(names: &[ObjectName]) -> Vec<ObjectName> {
-    let copied = |name: &ObjectName| ObjectName::new(name.namespace.as_str(), name.name.as_str());
-    names.iter().map(copied).collect()
 }
 
 fn indexer<F: FieldLookup>() -> (Indexer<F>, IndexHandle<F>) {

@@ -7,13 +7,16 @@ use kubist_workqueue::WorkQueue;
 use meter::{Usage, cpu, median};
 use serde_json::json;
 use std::collections::HashMap;
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Producing threads and worker tasks.
+/// Producing tasks and worker tasks.
 const FEW: Crowd = (1, 4);
 const MANY: Crowd = (8, 8);
 const ROUNDS: usize = 3;
+/// How many items a producer adds before it lets other tasks run, as one that reads a watch does
+/// now and then; goroutines, which client-go's are, can be interrupted anywhere.
+const BETWEEN_YIELDS: usize = 1024;
 
 type Crowd = (usize, usize);
 
@@ -32,13 +35,14 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let distinct: Vec<Str> = (0..items)
         .map(|it| Str::from(format!("group-{:02}/pod-{it:07}", it % 50)))
         .collect();
-    let repeated = &distinct[..(items / 20).max(1)];
-    print("one thread", || one_thread(repeated, items))?;
+    let repeated: Arc<[Str]> = distinct[..(items / 20).max(1)].into();
+    let distinct: Arc<[Str]> = distinct.into();
+    print("one thread", || one_thread(&repeated, items))?;
     print("1 producer, 4 workers, all different", || {
         produce(&distinct, items, FEW)
     })?;
     print("1 producer, 4 workers, names repeat", || {
-        produce(repeated, items, FEW)
+        produce(&repeated, items, FEW)
     })?;
     print("8 producers, 8 workers, all different", || {
         produce(&distinct, items, MANY)
@@ -80,7 +84,7 @@ fn one_thread(names: &[Str], items: usize) -> Result<f64, Failure> {
 }
 
 /// Adds items while workers take them, until all are finished.
-fn produce(names: &[Str], items: usize, (producers, workers): Crowd) -> Result<f64, Failure> {
+fn produce(names: &Arc<[Str]>, items: usize, (producers, workers): Crowd) -> Result<f64, Failure> {
     Ok(runtime()?.block_on(async {
         let (queue, start) = (WorkQueue::<Str>::default(), Instant::now());
         let mut tasks = tokio::task::JoinSet::new();
@@ -92,15 +96,20 @@ fn produce(names: &[Str], items: usize, (producers, workers): Crowd) -> Result<f
                 }
             });
         }
-        thread::scope(|scope| {
-            for producer in 0..producers {
-                let numbers = (0..items).skip(producer).step_by(producers);
-                let queue = &queue;
-                scope.spawn(move || {
-                    numbers.for_each(|it| queue.add(names[it % names.len()].clone()));
-                });
-            }
-        });
+        let mut adding = tokio::task::JoinSet::new();
+        for producer in 0..producers {
+            let numbers = (0..items).skip(producer).step_by(producers);
+            let (queue, names) = (queue.clone(), Arc::clone(names));
+            adding.spawn(async move {
+                for (at, number) in numbers.enumerate() {
+                    queue.add(names[number % names.len()].clone());
+                    if at % BETWEEN_YIELDS == 0 {
+                        tokio::task::yield_now().await;
+                    }
+                }
+            });
+        }
+        while adding.join_next().await.is_some() {}
         queue.shut_down_with_drain().await;
         while tasks.join_next().await.is_some() {}
         items as f64 / start.elapsed().as_secs_f64()
