@@ -143,8 +143,8 @@ impl NumberSet {
     }
 }
 
-/// Returns the position of a number, or as an error the one at which it belongs. New objects have
-/// the highest numbers, so the end is tried first.
+/// Returns the position of a number, or as an error the one at which it belongs. In a store that
+/// grows, new objects have the highest numbers, so the end is tried first.
 fn place_in(numbers: &[u32], number: u32) -> Result<usize, usize> {
     match numbers.last() {
         Some(last) if *last < number => Err(numbers.len()),

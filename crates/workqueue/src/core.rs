@@ -15,7 +15,6 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use self::schedule::IDLE_MAX;
 use self::slots::{Delayed, Phase, Slots};
 use crate::config::{Config, DuringBackoff, Group};
 use crate::delay::Delays;
@@ -24,6 +23,7 @@ use crate::lanes::{Lane, Lanes};
 use crate::metrics::{Report, Stats};
 use crate::rate_limiter::{Bucket, RateLimiter};
 use crate::slot_id::SlotId;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 pub(crate) struct Core<T> {
@@ -31,8 +31,9 @@ pub(crate) struct Core<T> {
     lanes: Lanes,
     delays: Delays,
     /// Empty between operations; kept for its memory.
-    due: Vec<SlotId>,
-    /// The slots of items at rest, to be released.
+    due: VecDeque<SlotId>,
+    /// Slots that are released together if they are still at rest; a slot may be here twice, or be
+    /// another item's by now. Empty if nothing is ready.
     idle: Vec<SlotId>,
     group: Option<Group<T>>,
     running: Vec<SlotId>,
@@ -94,7 +95,7 @@ impl<T> Core<T> {
             lanes: Lanes::new(config.passes_max, config.group.is_some()),
             slots: Slots::new(),
             delays: Delays::default(),
-            due: Vec::new(),
+            due: VecDeque::new(),
             idle: Vec::new(),
             group: config.group,
             running: Vec::new(),
@@ -331,7 +332,11 @@ impl<T: Eq> Core<T> {
 
     /// Resets the failure count of an item. Its delay is unchanged.
     pub(crate) fn forget(&mut self, hash: u64, item: &T) {
-        match self.slots.find(hash, item) {
+        match self
+            .slots
+            .find(hash, item)
+            .filter(|it| !self.slots.is_idle(*it))
+        {
             Some(slot) => self.clear_failures(slot),
             None => self.limiter.forget(item),
         }
@@ -363,11 +368,13 @@ impl<T: Clone> Core<T> {
         if self.held_until.is_some() {
             return Take::Nothing;
         }
+        if self.lanes.len() == 1 {
+            self.release_idle();
+        }
         let next = self
             .lanes
             .pop(|slot, ticket| self.slots.holds(slot, ticket));
         let slot = next.expect("something is ready");
-        self.release_idle(IDLE_MAX);
         let place = u32::try_from(self.running.len()).expect("no more than there are slots");
         self.running.push(slot);
         let entry = self.slots.at(slot);

@@ -4,12 +4,12 @@
 //! are returned in insertion order. It reads no clock: times are durations since the queue was
 //! created, to the nanosecond for 584 years.
 //!
-//! The items of each millisecond are in a heap of their own. So most items are never ordered among
-//! more than those, whose memory is in the processor's cache when they are due.
+//! There is a heap for each 2^20 nanoseconds, which is about a millisecond. So an item is compared
+//! with those of its millisecond only, whose memory is in the processor's cache when they are due.
 //!
 //! An item that is moved leaves a stale entry, recognised by its ticket. Stale entries are skipped,
 //! are never the first, and are removed before they outnumber the live ones by more than
-//! [`STALE_MAX`].
+//! [`STALE_MAX`]: an operation may remove many, but each is removed once.
 
 use crate::slot_id::SlotId;
 use std::cmp::Reverse;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 /// How many stale entries there may be in excess of the live ones.
-const STALE_MAX: usize = 64;
+const STALE_MAX: usize = if cfg!(test) { 4 } else { 64 };
 
 /// The ticket of a slot that is not delayed.
 const NONE: u64 = 0;
@@ -26,7 +26,7 @@ const NONE: u64 = 0;
 const BUCKET_BITS: u32 = 20;
 
 /// How many slots are remembered once no item is delayed; the memory of a burst is freed.
-const HELD_MAX: usize = 4096;
+const HELD_MAX: usize = if cfg!(test) { 8 } else { 4096 };
 
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
@@ -130,6 +130,7 @@ impl Delays {
         self.held[first.slot.index()].ticket = NONE;
         self.live -= 1;
         self.skip_stale();
+        self.sweep();
         if self.live == 0 && self.held.len() > HELD_MAX {
             self.held = Vec::new();
         }
@@ -225,24 +226,35 @@ mod tests {
         assert_eq!(order, [4, 2, 7, 1].map(slot));
     }
 
+    fn entries(delays: &Delays) -> usize {
+        delays.buckets.values().map(BinaryHeap::len).sum()
+    }
+
     #[test]
     fn items_that_are_moved_again_and_again_take_no_memory() {
         let mut delays = Delays::default();
         for step in 0..100_000 {
             delays.put(slot(step % 3), at(u64::from(step % 1_000)));
-            let entries: usize = delays.buckets.values().map(BinaryHeap::len).sum();
-            assert!(entries <= 2 * 3 + STALE_MAX);
+            assert!(entries(&delays) <= 2 * 3 + STALE_MAX);
         }
         assert_eq!(delays.len(), 3);
-        assert!(
-            std::iter::repeat_with(|| delays.pop())
-                .take(3)
-                .all(|it| it.is_some())
-        );
-        assert_eq!(
-            (delays.pop(), delays.buckets.len(), delays.stale),
-            (None, 0, 0)
-        );
+        assert!((0..3).all(|_| delays.pop().is_some()));
+        assert_eq!((delays.pop(), entries(&delays), delays.stale), (None, 0, 0));
+    }
+
+    #[test]
+    fn what_moved_items_leave_behind_goes_with_them() {
+        let mut delays = Delays::default();
+        delays.put(slot(0), at(1_000));
+        for index in 1..1_000 {
+            delays.put(slot(index), at(2_000));
+            delays.put(slot(index), at(1));
+        }
+        while delays.pop_due(at(1)).is_some() {
+            assert!(entries(&delays) <= 2 * delays.len() + STALE_MAX);
+        }
+        assert_eq!((delays.len(), delays.earliest()), (1, Some(at(1_000))));
+        assert!(entries(&delays) <= 2 + STALE_MAX);
     }
 
     proptest! {
@@ -274,6 +286,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(delays.len(), model.len());
+                prop_assert!(entries(&delays) <= 2 * model.len() + STALE_MAX);
                 prop_assert_eq!(delays.earliest(), model.iter().min().map(|due| due.0));
             }
         }

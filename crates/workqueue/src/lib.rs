@@ -31,7 +31,8 @@
 //!   counts as a failure, and the item is retried.
 //! - Of several delays of one item the earliest counts.
 //! - Memory is bounded by the number of distinct items that wait or run. Nothing is kept for an
-//!   item that has succeeded, except of up to 31 while others are ready, to release them together.
+//!   item that has succeeded, except that up to 31 such items may stay while others are ready, so
+//!   that they are released together.
 //!
 //! # What it is not
 //!

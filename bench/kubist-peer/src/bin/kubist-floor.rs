@@ -1,6 +1,6 @@
 //! Watches all Pods in protobuf, with their initial state, until a marker appears, and drops the
-//! bytes: what first sync and updates cost any client of this transport at least, to receive and to
-//! decrypt.
+//! bytes, or keeps those of the initial state: what first sync and updates cost any client of this
+//! transport at least.
 
 use clap::Parser;
 use kubist_kubeconfig::{Environment, Options, infer};
@@ -28,6 +28,9 @@ struct Arguments {
     /// The name of the Pod that ends the updates
     #[arg(long)]
     marker: String,
+    /// Copy the bytes of the initial state to memory of their own, and keep them
+    #[arg(long)]
+    keep: bool,
     /// Not used: nothing is listed again
     #[arg(long)]
     relist_marker: Option<String>,
@@ -49,12 +52,19 @@ async fn main() -> Result<(), Failure> {
 
     let before = Usage::now();
     let mut body = get(&transport, STREAMING_LIST, PROTOBUF_STREAM).await?;
-    let bytes = receive(&mut body, INITIAL_EVENTS_END).await?;
+    let mut kept = Vec::new();
+    let keep = |chunk: &[u8]| {
+        if arguments.keep {
+            kept.push(Box::<[u8]>::from(chunk));
+        }
+    };
+    let bytes = receive(&mut body, INITIAL_EVENTS_END, keep).await?;
     print("sync", objects, bytes, before);
 
     let before = Usage::now();
-    let bytes = receive(&mut body, &name_field(&arguments.marker)).await?;
+    let bytes = receive(&mut body, &name_field(&arguments.marker), |_| ()).await?;
     print("updates", objects, bytes, before);
+    drop(kept);
     Ok(())
 }
 
@@ -76,13 +86,18 @@ fn name_field(name: &str) -> Vec<u8> {
     [&[0x0a, length], name.as_bytes()].concat()
 }
 
-/// Drops all bytes until a chunk has the text near one of its ends, and returns how many they were.
+/// Passes all bytes on until a chunk has the text near one of its ends, and returns how many they were.
 /// Names come in the first kilobyte of an event, and bookmarks are short; a text that two chunks
 /// share is not found.
-async fn receive(body: &mut ResponseBody, until: &[u8]) -> Result<usize, Failure> {
+async fn receive(
+    body: &mut ResponseBody,
+    until: &[u8],
+    mut each: impl FnMut(&[u8]),
+) -> Result<usize, Failure> {
     let mut bytes = 0;
     while let Some(chunk) = body.chunk().await? {
         bytes += chunk.len();
+        each(&chunk);
         let (start, end) = (chunk.len().min(NEAR), chunk.len().saturating_sub(NEAR));
         let has = |part: &[u8]| part.windows(until.len()).any(|at| at == until);
         if has(&chunk[..start]) || has(&chunk[end..]) {

@@ -52,7 +52,7 @@ impl<K: Object> Indexer<K> {
             )
         };
         let old = self.left_right.apply(step);
-        self.file(number, old.as_ref(), true);
+        self.file(number, old.as_ref(), Some(object));
         (number, old)
     }
 
@@ -71,23 +71,23 @@ impl<K: Object> Indexer<K> {
     pub(super) fn take_at(&mut self, number: u32, hash: u32) -> Option<Arc<K>> {
         let object = self.left_right.apply(Step::Take { number, hash })?;
         self.after.iter_mut().for_each(IndexValues::clear);
-        self.file(number, Some(&object), false);
+        self.file(number, Some(&object), None);
         self.left_right.numbering.put_back(number);
         Some(object)
     }
 
-    /// Collects the values of an object in every index.
+    /// Collects the values of an object in every index, except those that depend on its name only:
+    /// the name decides first whether they are needed.
     pub(super) fn collect(&mut self, object: &K) {
         for position in 0..self.state().indexes.len() {
-            self.collect_in(position, object);
+            if !self.state().indexes[position].index.is_by_name() {
+                self.collect_in(position, object);
+            }
         }
     }
 
     /// Collects the values of an object in one index.
     pub(super) fn collect_in(&mut self, position: usize, object: &K) {
-        if self.after.len() <= position {
-            self.after.resize_with(position + 1, IndexValues::default);
-        }
         let index = &self.left_right.state().indexes[position].index;
         if let Err(error) = index.collect(object, &mut self.after[position]) {
             self.errors_total += 1;
@@ -99,9 +99,15 @@ impl<K: Object> Indexer<K> {
     }
 
     /// Updates every index for the change of one object.
-    fn file(&mut self, number: u32, old: Option<&Arc<K>>, stays: bool) {
+    fn file(&mut self, number: u32, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
         for position in 0..self.state().indexes.len() {
-            self.file_in(position, number, old, stays);
+            let by_name = self.state().indexes[position].index.is_by_name();
+            match (by_name, old, new) {
+                (true, Some(_), Some(_)) => continue,
+                (true, None, Some(new)) => self.collect_in(position, new),
+                _ => {}
+            }
+            self.file_in(position, number, old, new.is_some());
         }
     }
 
@@ -116,7 +122,7 @@ impl<K: Object> Indexer<K> {
     ) {
         let index = &self.left_right.state().indexes[position].index;
         let is_update = old.is_some() && stays;
-        if is_update && (index.is_by_name() || self.is_filed_so(position, number, index)) {
+        if is_update && self.is_filed_so(position, number, index) {
             return;
         }
         self.before.clear();

@@ -2,6 +2,7 @@
 
 use super::Indexer;
 use crate::IndexHandle;
+use crate::index::IndexValues;
 use crate::postings::Postings;
 use crate::store::Built;
 use kubist_apimachinery::Object;
@@ -38,6 +39,7 @@ impl<K: Object> Indexer<K> {
             index: Arc::clone(index),
             postings: Postings::default(),
         });
+        self.after.push(IndexValues::default());
         Some(Indexing {
             position,
             next: 0,

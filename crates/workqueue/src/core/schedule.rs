@@ -16,28 +16,26 @@ use std::time::Duration;
 pub(super) const PROMOTED_MAX: usize = 256;
 
 /// How many items at rest are released together while others are ready.
-pub(super) const IDLE_MAX: usize = 32;
+pub(super) const IDLE_MAX: usize = if cfg!(test) { 3 } else { 32 };
 
 impl<T> Core<T> {
     /// Makes items ready whose delay has passed.
     pub(super) fn promote(&mut self, now: Duration) -> bool {
-        if self.delays.is_empty() {
+        if self.delays.is_empty() && self.due.is_empty() {
             return false;
         }
         while self.due.len() < PROMOTED_MAX
             && let Some(slot) = self.delays.pop_due(now)
         {
-            self.due.push(slot);
+            self.due.push_back(slot);
         }
-        self.slots.fetch(&self.due);
+        self.slots.fetch(self.due.make_contiguous());
         let is_full = self.due.len() == PROMOTED_MAX;
-        let mut due = std::mem::take(&mut self.due);
-        for slot in due.drain(..) {
+        while let Some(slot) = self.due.pop_front() {
             let delayed = self.slots.at(slot).delayed.take();
             let lane = delayed.map_or(Lane::Normal, |delayed| delayed.lane);
             self.make_dirty(now, slot, lane);
         }
-        self.due = due;
         is_full
     }
 
@@ -189,29 +187,29 @@ impl<T> Core<T> {
         }
     }
 
-    /// Releases the slot of an item that came to rest, with others later if more items are ready:
-    /// most of the time for a release goes to memory that is read, which many slots share.
+    /// Releases the slot of an item that came to rest; while others are ready, together with the
+    /// slots of further ones. A release mostly waits for cold memory, and reads for several slots
+    /// overlap.
     pub(super) fn release_later(&mut self, slot: SlotId) {
         if !self.slots.is_idle(slot) {
             return;
         }
-        // Failures that are left, after a shutdown, are forgotten with the item.
+        // An item that kept failures, after a shutdown, would still be reported with them.
         let has_failures = self.slots.at(slot).failures > 0;
         if has_failures || (self.idle.is_empty() && self.lanes.len() == 0) {
             self.slots.release(slot);
-        } else {
-            self.idle.push(slot);
-            self.release_idle(IDLE_MAX);
+            return;
+        }
+        self.idle.push(slot);
+        if self.idle.len() == IDLE_MAX || self.lanes.len() == 0 {
+            self.release_idle();
         }
     }
 
-    /// Releases the slots of items at rest if there are this many, or if nothing is ready.
-    pub(super) fn release_idle(&mut self, many: usize) {
-        if self.idle.is_empty() || (self.idle.len() < many && self.lanes.len() > 0) {
-            return;
-        }
+    /// Releases the slots of all items at rest.
+    pub(super) fn release_idle(&mut self) {
         self.slots.fetch(&self.idle);
-        for slot in self.idle.drain(..) {
+        while let Some(slot) = self.idle.pop() {
             // It may have been added again, and released since.
             if self.slots.is_idle(slot) {
                 self.slots.release(slot);

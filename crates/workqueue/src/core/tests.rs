@@ -1,12 +1,13 @@
 //! The algorithm's contracts one by one, with explicit times.
 
+mod at_rest;
 mod delays;
 mod failures;
 mod metrics;
 mod order;
 mod shutdown;
 
-use super::schedule::PROMOTED_MAX;
+use super::schedule::{IDLE_MAX, PROMOTED_MAX};
 use super::*;
 use crate::config::Group;
 use crate::metrics::{Metric, MetricsSink};

@@ -77,7 +77,9 @@ const FLOORS: [(&str, &str); 7] = [
 ];
 
 /// The limit of a case.
-const LIMITS: [(&str, &str); 6] = [
+const LIMITS: [(&str, &str); 7] = [
+    // Into an empty store, a list adds every object.
+    ("replace", "plain, add"),
     ("add", "plain, add"),
     ("update", "plain, update"),
     ("get", "plain, get"),

@@ -69,11 +69,14 @@ const STRIPPED: &str = "Kubist encoded, JSON, no managedFields";
 /// The peer that receives the bytes and does nothing with them.
 const FLOOR: &str = "receiving the bytes alone";
 const FLOOR_PROGRAM: &str = "kubist-floor";
+/// The peer that also copies the bytes of the first sync to memory of its own, as whoever keeps
+/// them does.
+const KEEPING: &str = "receiving and keeping the bytes";
 
 /// A peer: its name, its program, and its flags.
 type Peer = (&'static str, &'static str, &'static [&'static str]);
 
-const PEERS: [Peer; 12] = [
+const PEERS: [Peer; 13] = [
     (ENCODED, "kubist-peer", &["--form", "encoded"]),
     (
         "Kubist decoded, protobuf",
@@ -118,7 +121,12 @@ const PEERS: [Peer; 12] = [
         &["--list", "streaming", "--strip"],
     ),
     (FLOOR, FLOOR_PROGRAM, &[]),
+    (KEEPING, FLOOR_PROGRAM, &["--keep"]),
 ];
+
+fn is_floor(peer: &str) -> bool {
+    peer == FLOOR || peer == KEEPING
+}
 
 /// The environment of all peers.
 struct Bench<'a> {
@@ -205,7 +213,7 @@ impl<'a> Bench<'a> {
         let mut measured = Vec::new();
         for (number, peer) in PEERS.iter().enumerate() {
             let wanted = options.only.as_ref();
-            if wanted.is_some_and(|only| !peer.0.contains(only)) && peer.0 != FLOOR {
+            if wanted.is_some_and(|only| !peer.0.contains(only)) && !is_floor(peer.0) {
                 continue;
             }
             let program = match peer.1 {
@@ -262,7 +270,7 @@ impl<'a> Bench<'a> {
             .stdout(Stdio::piped())
             .spawn()?;
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
-        let relists = self.relists && name != FLOOR;
+        let relists = self.relists && !is_floor(name);
         let result = self.follow(name, &marker, relists.then_some(&relist), &mut lines);
         if result.is_err() || !relists {
             // It may wait for a list that will not come.

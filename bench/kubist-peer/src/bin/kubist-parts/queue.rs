@@ -103,7 +103,7 @@ fn produce(names: &Arc<[Str]>, items: usize, (producers, workers): Crowd) -> Res
             adding.spawn(async move {
                 for (at, number) in numbers.enumerate() {
                     queue.add(names[number % names.len()].clone());
-                    if at % BETWEEN_YIELDS == 0 {
+                    if (at + 1) % BETWEEN_YIELDS == 0 {
                         tokio::task::yield_now().await;
                     }
                 }

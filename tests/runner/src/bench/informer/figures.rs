@@ -1,6 +1,6 @@
 //! The results of `bench informer`, as tables, charts and targets.
 
-use super::{DECODED_JSON, ENCODED, FLOOR, Options, STRIPPED};
+use super::{DECODED_JSON, ENCODED, FLOOR, KEEPING, Options, STRIPPED, is_floor};
 use crate::bench::chart::Chart;
 use crate::bench::figure::Figure;
 use crate::bench::report::Report;
@@ -175,6 +175,8 @@ fn verdicts_of(options: &Options, measured: &[Measured]) -> Vec<Verdict> {
         Verdict::less("CPU of the first sync, encoded", of(ENCODED, &cpu))
             .limit(FLOOR, least)
             .goal_of_limit(1.15),
+        Verdict::less("the same, with what is kept", of(ENCODED, &cpu))
+            .limit(KEEPING, of(KEEPING, &cpu).median()),
         less("CPU of the first sync, encoded", ENCODED, &GO, &cpu).goal(8.0),
         less("CPU of the first sync, encoded", ENCODED, &KUBE, &cpu).goal(10.0),
         less(
@@ -282,7 +284,7 @@ fn charts(options: &Options, measured: &[Measured]) -> Vec<Chart> {
         "informer-relist",
         "Most resident memory during a relist, MB (less is better)",
     );
-    for it in measured.iter().filter(|it| it.name != FLOOR) {
+    for it in measured.iter().filter(|it| !is_floor(it.name)) {
         let seconds = it.number("sync", "cpu_seconds");
         cpu.bar(it.name, seconds, format!("{seconds:.2} s"));
         let kilobytes = it.resident() / 1e3;
@@ -330,6 +332,7 @@ mod tests {
             measured(KUBE[0], 4.0, f64::NAN),
             measured(KUBE[1], 3.0, f64::NAN),
             measured(FLOOR, 0.9, f64::NAN),
+            measured(KEEPING, 0.95, f64::NAN),
         ];
         let verdicts = verdicts_of(&options, &measured);
         let json: Vec<Value> = verdicts.iter().map(Verdict::json).collect();
@@ -343,6 +346,6 @@ mod tests {
         let stripped = peers("live heap per Pod, JSON without managedFields");
         assert_eq!(stripped, [GO_STRIPPED]);
         let known: Vec<_> = verdicts.iter().filter(|it| it.is_known()).collect();
-        assert_eq!(known.len(), 7, "updates, RSS and relists were not measured");
+        assert_eq!(known.len(), 8, "updates, RSS and relists were not measured");
     }
 }
