@@ -368,7 +368,7 @@ impl<T: Clone> Core<T> {
         if self.held_until.is_some() {
             return Take::Nothing;
         }
-        if self.lanes.len() == 1 {
+        if self.lanes.len() == 1 && !self.idle.is_empty() {
             self.release_idle();
         }
         let next = self

@@ -191,12 +191,11 @@ impl<T> Core<T> {
     /// slots of further ones. A release mostly waits for cold memory, and reads for several slots
     /// overlap.
     pub(super) fn release_later(&mut self, slot: SlotId) {
-        if !self.slots.is_idle(slot) {
+        let Some(entry) = self.slots.get(slot).filter(|entry| entry.is_idle()) else {
             return;
-        }
+        };
         // An item that kept failures, after a shutdown, would still be reported with them.
-        let has_failures = self.slots.at(slot).failures > 0;
-        if has_failures || (self.idle.is_empty() && self.lanes.len() == 0) {
+        if entry.failures > 0 || (self.idle.is_empty() && self.lanes.len() == 0) {
             self.slots.release(slot);
             return;
         }

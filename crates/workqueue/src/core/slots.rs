@@ -29,7 +29,8 @@ pub(super) struct Entry<T> {
 }
 
 impl<T> Entry<T> {
-    fn is_idle(&self) -> bool {
+    /// Reports whether the item neither waits nor runs.
+    pub(super) fn is_idle(&self) -> bool {
         self.phase == Phase::Resting && self.delayed.is_none()
     }
 }
