@@ -115,6 +115,10 @@ impl<T> Core<T> {
     /// Ends the run of an item that [`Core::take`] returned.
     pub(crate) fn finish(&mut self, now: Duration, slot: SlotId, outcome: Outcome) {
         self.promote(now);
+        self.end(now, slot, outcome);
+    }
+
+    fn end(&mut self, now: Duration, slot: SlotId, outcome: Outcome) {
         let (lane, mut again) = self.stop(now, slot);
         match outcome {
             Outcome::Succeeded => self.clear_failures(slot),
@@ -262,11 +266,13 @@ impl<T> Core<T> {
 impl<T: Eq> Core<T> {
     /// Processes all entries of the intake in order.
     pub(crate) fn bring_in(&mut self, now: Duration, entries: &mut Vec<Entry<T>>) {
+        // Once for all of them, or one operation would make ready what many may.
+        self.promote(now);
         self.slots.fetch_for(entries);
         for entry in entries.drain(..) {
             match entry {
-                Entry::Added { hash, item, lane } => self.add(now, hash, item, lane),
-                Entry::Succeeded(slot) => self.finish(now, slot, Outcome::Succeeded),
+                Entry::Added { hash, item, lane } => self.accept(now, hash, item, lane),
+                Entry::Succeeded(slot) => self.end(now, slot, Outcome::Succeeded),
             }
         }
     }
@@ -274,6 +280,10 @@ impl<T: Eq> Core<T> {
     /// Adds an item.
     pub(crate) fn add(&mut self, now: Duration, hash: u64, item: T, lane: Lane) {
         self.promote(now);
+        self.accept(now, hash, item, lane);
+    }
+
+    fn accept(&mut self, now: Duration, hash: u64, item: T, lane: Lane) {
         if self.is_open() {
             let slot = self.slots.find_or_insert(hash, item);
             if !self.keeps_waiting(slot, lane) {

@@ -4,8 +4,8 @@
 //! are returned in insertion order. It reads no clock: times are durations since the queue was
 //! created, to the nanosecond for 584 years.
 //!
-//! There is a heap for each 2^20 nanoseconds, which is about a millisecond. So an item is compared
-//! with those of its millisecond only, whose memory is in the processor's cache when they are due.
+//! There is a heap for each 2^22 nanoseconds, which are about 4 ms. So an item is compared with those
+//! of the same few milliseconds only, whose memory is in the processor's cache when they are due.
 //!
 //! An item that is moved leaves a stale entry, recognised by its ticket. Stale entries are skipped,
 //! are never the first, and are removed before they outnumber the live ones by more than
@@ -22,11 +22,9 @@ const STALE_MAX: usize = if cfg!(test) { 4 } else { 64 };
 /// The ticket of a slot that is not delayed.
 const NONE: u64 = 0;
 
-/// The times of a bucket have all bits but these in common.
-const BUCKET_BITS: u32 = 20;
-
-/// How many slots are remembered once no item is delayed; the memory of a burst is freed.
-const HELD_MAX: usize = if cfg!(test) { 8 } else { 4096 };
+/// The times of a bucket have all bits but these in common. A bucket with one item takes 150 bytes,
+/// so buckets should not be shorter than they need to be.
+const BUCKET_BITS: u32 = 22;
 
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
@@ -131,9 +129,6 @@ impl Delays {
         self.live -= 1;
         self.skip_stale();
         self.sweep();
-        if self.live == 0 && self.held.len() > HELD_MAX {
-            self.held = Vec::new();
-        }
         Some(first.slot)
     }
 
@@ -148,6 +143,17 @@ impl Delays {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.live == 0
+    }
+
+    /// Frees the memory of a burst. Nothing may be delayed.
+    pub(crate) fn free(&mut self) {
+        debug_assert!(self.is_empty(), "what is delayed has a slot");
+        self.held = Vec::new();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> usize {
+        self.held.capacity()
     }
 
     /// Removes stale entries until the first is live.

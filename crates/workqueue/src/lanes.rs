@@ -15,6 +15,9 @@ use std::collections::VecDeque;
 /// How many stale entries a lane may have in excess of its live ones.
 const STALE_MAX: usize = 64;
 
+/// How many places are kept when a lane becomes empty; the memory of a burst is freed.
+const PLACES_KEPT: usize = 4096;
+
 /// The priority of an item.
 ///
 /// The lower lane keeps important items from waiting behind a flood: a controller puts real changes
@@ -110,17 +113,15 @@ impl Lanes {
         }
         let queue = &mut self.queues[chosen];
         queue.passes = 0;
-        let slot = loop {
-            let place = queue
-                .order
-                .pop()
-                .expect("a lane with live items has places");
-            queue.places -= 1;
-            if is_live(place.slot, place.ticket) {
-                break place.slot;
-            }
-        };
+        let (slot, removed) = queue
+            .order
+            .pop(is_live)
+            .expect("a lane with live items has places");
+        queue.places -= removed;
         queue.live -= 1;
+        if queue.places == 0 {
+            queue.order.free();
+        }
         self.len -= 1;
         Some(slot)
     }
@@ -182,22 +183,47 @@ impl Order {
         }
     }
 
-    fn pop(&mut self) -> Option<Place> {
-        match self {
-            Self::Fifo(queue) => queue.pop_front(),
-            Self::Fair { queues, turns } => {
-                let group = turns.pop_front()?;
+    /// Removes the next live slot; returns also how many entries were removed, with the stale ones
+    /// before it. A stale entry is no turn of its group.
+    fn pop(&mut self, is_live: impl Fn(SlotId, Ticket) -> bool) -> Option<(SlotId, usize)> {
+        let mut removed = 0;
+        let mut next = |queue: &mut VecDeque<Place>| {
+            std::iter::from_fn(|| queue.pop_front())
+                .inspect(|_| removed += 1)
+                .find(|place| is_live(place.slot, place.ticket))
+        };
+        let found = match self {
+            Self::Fifo(queue) => next(queue),
+            Self::Fair { queues, turns } => loop {
+                let Some(group) = turns.pop_front() else {
+                    break None;
+                };
                 let queue = queues
                     .get_mut(&group)
                     .expect("a group with a turn has a queue");
-                let place = queue.pop_front();
+                let place = next(queue);
                 if queue.is_empty() {
                     queues.remove(&group);
                 } else {
                     turns.push_back(group);
                 }
-                place
+                if place.is_some() {
+                    break place;
+                }
+            },
+        };
+        found.map(|place| (place.slot, removed))
+    }
+
+    /// Frees the memory of a burst. There must be no entries.
+    fn free(&mut self) {
+        match self {
+            Self::Fifo(queue) if queue.capacity() > PLACES_KEPT => *queue = VecDeque::new(),
+            Self::Fair { queues, turns } if turns.capacity() > PLACES_KEPT => {
+                *queues = HashMap::new();
+                *turns = VecDeque::new();
             }
+            _ => {}
         }
     }
 
@@ -267,6 +293,38 @@ mod tests {
             lanes.push(Lane::Normal, group, slot(index));
         }
         assert_eq!(drain(&mut lanes), [0, 4, 5, 1, 6, 2, 3].map(slot));
+    }
+
+    #[test]
+    fn a_stale_place_is_no_turn_of_its_group() {
+        let mut lanes = Lanes::new(9, true);
+        for index in 0..50 {
+            lanes.push(Lane::Normal, 1, slot(index));
+        }
+        for index in 100..200 {
+            lanes.push(Lane::Normal, 2, slot(index));
+        }
+        let is_live = |it: SlotId, _: Ticket| it.index() >= 50;
+        (0..50).for_each(|_| lanes.withdraw(Lane::Normal, is_live));
+        lanes.push(Lane::Normal, 1, slot(300));
+        let order: Vec<_> = (0..3).filter_map(|_| lanes.pop(is_live)).collect();
+        assert!(order[..2].contains(&slot(300)), "{order:?}");
+    }
+
+    #[test]
+    fn the_memory_of_a_burst_is_given_back() {
+        for grouped in [false, true] {
+            let mut lanes = Lanes::new(9, grouped);
+            for index in 0..20_000 {
+                lanes.push(Lane::Normal, u64::from(index), slot(index));
+            }
+            while lanes.pop(|_, _| true).is_some() {}
+            let kept = match &lanes.queues[Lane::Normal as usize].order {
+                Order::Fifo(queue) => queue.capacity(),
+                Order::Fair { turns, .. } => turns.capacity(),
+            };
+            assert_eq!(kept, 0);
+        }
     }
 
     #[test]

@@ -139,7 +139,7 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
     /// # Cancel safety
     ///
     /// Dropping the future before it completes takes no item, and wakes another worker if this one
-    /// had been woken.
+    /// had been woken. A future that was woken must be polled or dropped: its item waits for it.
     pub async fn next(&self) -> Option<Work<T>> {
         Next::new(&self.shared).await
     }
@@ -162,6 +162,7 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
 impl<T> WorkQueue<T> {
     /// Returns how many items wait for a worker, without those that are delayed or being processed.
     pub fn len(&self) -> usize {
+        self.shared.promote();
         self.shared.change(false, Core::len)
     }
 
@@ -172,6 +173,7 @@ impl<T> WorkQueue<T> {
 
     /// Returns the current gauges and totals.
     pub fn stats(&self) -> Stats {
+        self.shared.promote();
         self.shared.change(false, Core::stats)
     }
 
@@ -179,6 +181,7 @@ impl<T> WorkQueue<T> {
     /// wait for a worker are still returned, and then [`WorkQueue::next`] returns `None`. Failed
     /// runs are not retried. Ends a pending [`WorkQueue::shut_down_with_drain`].
     pub fn shut_down(&self) {
+        self.shared.promote();
         self.shared
             .change(false, |core, now| core.shut_down(now, false));
     }
@@ -192,6 +195,7 @@ impl<T> WorkQueue<T> {
     ///
     /// Dropping the future ends the wait; the queue stays shut down and continues to drain.
     pub async fn shut_down_with_drain(&self) {
+        self.shared.promote();
         self.shared
             .change(false, |core, now| core.shut_down(now, true));
         Drained::new(&self.shared).await;
@@ -279,6 +283,12 @@ impl<T> Shared<T> {
         let result = operate(&mut state.core, now);
         self.release(state, now);
         result
+    }
+
+    /// Makes the items ready whose delay has passed, some at a time, so that others get the lock in
+    /// between.
+    fn promote(&self) {
+        while self.change(false, Core::promote) {}
     }
 
     /// Takes the lock, reads the time, and processes the entries of the intake.

@@ -19,8 +19,8 @@ pub(super) const PROMOTED_MAX: usize = 256;
 pub(super) const IDLE_MAX: usize = if cfg!(test) { 3 } else { 32 };
 
 impl<T> Core<T> {
-    /// Makes items ready whose delay has passed.
-    pub(super) fn promote(&mut self, now: Duration) -> bool {
+    /// Makes items ready whose delay has passed; returns true if there may be more.
+    pub(crate) fn promote(&mut self, now: Duration) -> bool {
         if self.delays.is_empty() && self.due.is_empty() {
             return false;
         }
@@ -196,7 +196,7 @@ impl<T> Core<T> {
         };
         // An item that kept failures, after a shutdown, would still be reported with them.
         if entry.failures > 0 || (self.idle.is_empty() && self.lanes.len() == 0) {
-            self.slots.release(slot);
+            self.release(slot);
             return;
         }
         self.idle.push(slot);
@@ -211,8 +211,14 @@ impl<T> Core<T> {
         while let Some(slot) = self.idle.pop() {
             // It may have been added again, and released since.
             if self.slots.is_idle(slot) {
-                self.slots.release(slot);
+                self.release(slot);
             }
+        }
+    }
+
+    fn release(&mut self, slot: SlotId) {
+        if self.slots.release(slot) {
+            self.delays.free();
         }
     }
 

@@ -169,7 +169,8 @@ impl<T> Slots<T> {
         &mut self.times[slot.index()]
     }
 
-    pub(super) fn release(&mut self, slot: SlotId) {
+    /// Releases a slot; returns true if it was the last of so many that their memory was freed.
+    pub(super) fn release(&mut self, slot: SlotId) -> bool {
         let hash = self.at(slot).hash;
         let known = self
             .index
@@ -179,9 +180,11 @@ impl<T> Slots<T> {
         }
         self.entries[slot.index()] = None;
         self.free.push(slot);
-        if self.index.is_empty() && self.entries.len() > SLOTS_KEPT {
+        let frees = self.index.is_empty() && self.entries.len() > SLOTS_KEPT;
+        if frees {
             *self = Self::new();
         }
+        frees
     }
 
     #[cfg(test)]

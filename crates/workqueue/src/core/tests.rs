@@ -205,3 +205,43 @@ fn the_memory_of_a_burst_is_given_back() {
     core.add(ZERO, 1, 1, Lane::Normal);
     assert!(matches!(core.take(ZERO), Take::Item { item: 1, .. }));
 }
+
+/// Contract WORK-12.
+#[test]
+fn a_rare_delay_in_a_long_queue_costs_as_much_as_in_a_short_one() {
+    let mut core: Core<u64> = Core::new(Config::default());
+    for item in 0..10_000 {
+        core.add(ZERO, item, item, Lane::Normal);
+    }
+    let mut now = ZERO;
+    core.add_after(now, 10_000, 10_000, Lane::Normal, MS);
+    let kept = core.delays.memory();
+    for item in 10_001..10_100 {
+        now += 2 * MS;
+        core.add_after(now, item, item, Lane::Normal, MS);
+        assert!(
+            core.delays.memory() >= kept,
+            "it is not allocated each time"
+        );
+    }
+    while let Take::Item { slot, .. } = core.take(now + 2 * MS) {
+        core.finish(now + 2 * MS, slot, Outcome::Succeeded);
+    }
+    assert_eq!(core.delays.memory(), 0);
+}
+
+#[test]
+fn what_the_intake_brings_makes_no_more_items_ready_than_another_operation() {
+    let mut core: Core<u64> = Core::new(Config::default());
+    for item in 0..10_000 {
+        core.add_after(ZERO, item, item, Lane::Normal, MS);
+    }
+    let added = |item| Entry::Added {
+        hash: item,
+        item,
+        lane: Lane::Normal,
+    };
+    let mut entries: Vec<_> = (20_000..20_128).map(added).collect();
+    core.bring_in(2 * MS, &mut entries);
+    assert_eq!(core.lanes.len(), PROMOTED_MAX + 128);
+}

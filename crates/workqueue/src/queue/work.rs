@@ -56,14 +56,14 @@ impl<T> Work<T> {
         self.outcome = Outcome::Succeeded;
     }
 
-    /// Completes the work, resets the failure count, and runs the item again after `wait`, or
-    /// earlier if it is added before.
+    /// Completes the work, resets the failure count, and runs the item again after `wait`. If it is
+    /// added before that, it runs then, and again after `wait`.
     pub fn requeue_after(mut self, wait: Duration) {
         self.outcome = Outcome::Requeued(wait);
     }
 
-    /// Returns the item unprocessed: it runs after `wait`, or earlier if it is added before. The
-    /// failure count is unchanged. Without `wait` it goes to the end of its lane, even if the queue
+    /// Returns the item unprocessed: it runs after `wait`, and if it is added before that, then too.
+    /// The failure count is unchanged. Without `wait` it goes to the end of its lane, even if the queue
     /// is shut down.
     pub fn postpone(mut self, wait: Duration) {
         self.outcome = Outcome::Postponed(wait);
