@@ -15,7 +15,8 @@ use std::collections::VecDeque;
 /// How many stale entries a lane may have in excess of its live ones.
 const STALE_MAX: usize = 64;
 
-/// How many places are kept when a lane becomes empty; the memory of a burst is freed.
+/// How many places are kept when a lane becomes empty. The memory of a burst is freed when the lane
+/// becomes empty again.
 const PLACES_KEPT: usize = 4096;
 
 /// The priority of an item.
@@ -62,6 +63,7 @@ impl Lanes {
         let queue = || Queue {
             order: Order::new(grouped),
             places: 0,
+            peak: 0,
             live: 0,
             passes: 0,
         };
@@ -86,6 +88,7 @@ impl Lanes {
         let queue = &mut self.queues[lane as usize];
         queue.order.push(group, Place { slot, ticket });
         queue.places += 1;
+        queue.peak = queue.peak.max(queue.places);
         queue.live += 1;
         self.len += 1;
         ticket
@@ -120,7 +123,7 @@ impl Lanes {
         queue.places -= removed;
         queue.live -= 1;
         if queue.places == 0 {
-            queue.order.free();
+            queue.order.shrink(std::mem::take(&mut queue.peak));
         }
         self.len -= 1;
         Some(slot)
@@ -143,6 +146,8 @@ struct Queue {
     order: Order,
     /// The number of live and stale entries.
     places: usize,
+    /// The maximum of `places` since the lane was last empty.
+    peak: usize,
     live: usize,
     /// How many items came from higher lanes since this one was served.
     passes: u32,
@@ -215,11 +220,13 @@ impl Order {
         found.map(|place| (place.slot, removed))
     }
 
-    /// Frees the memory of a burst. There must be no entries.
-    fn free(&mut self) {
+    /// Frees memory that was not needed since there were last no entries, when there were at most
+    /// `peak`. There must be none now. A queue that is often long and often empty keeps its memory.
+    fn shrink(&mut self, peak: usize) {
+        let kept = PLACES_KEPT.max(peak.saturating_mul(4));
         match self {
-            Self::Fifo(queue) if queue.capacity() > PLACES_KEPT => *queue = VecDeque::new(),
-            Self::Fair { queues, turns } if turns.capacity() > PLACES_KEPT => {
+            Self::Fifo(queue) if queue.capacity() > kept => *queue = VecDeque::new(),
+            Self::Fair { queues, turns } if turns.capacity() > kept => {
                 *queues = HashMap::new();
                 *turns = VecDeque::new();
             }
@@ -312,13 +319,15 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_a_burst_is_given_back() {
+    fn the_memory_of_a_burst_is_given_back_after_the_next_items() {
         for grouped in [false, true] {
             let mut lanes = Lanes::new(9, grouped);
             for index in 0..20_000 {
                 lanes.push(Lane::Normal, u64::from(index), slot(index));
             }
             while lanes.pop(|_, _| true).is_some() {}
+            lanes.push(Lane::Normal, 0, slot(0));
+            assert_eq!(lanes.pop(|_, _| true), Some(slot(0)));
             let kept = match &lanes.queues[Lane::Normal as usize].order {
                 Order::Fifo(queue) => queue.capacity(),
                 Order::Fair { turns, .. } => turns.capacity(),
