@@ -116,11 +116,20 @@ impl Lanes {
         }
         let queue = &mut self.queues[chosen];
         queue.passes = 0;
-        let (slot, removed) = queue
-            .order
-            .pop(is_live)
-            .expect("a lane with live items has places");
-        queue.places -= removed;
+        let slot = loop {
+            let (place, group_has_more) = queue
+                .order
+                .pop()
+                .expect("a lane with live items has places");
+            queue.places -= 1;
+            // A stale entry is no turn of its group.
+            if is_live(place.slot, place.ticket) {
+                if group_has_more {
+                    queue.order.end_turn();
+                }
+                break place.slot;
+            }
+        };
         queue.live -= 1;
         if queue.places == 0 {
             queue.order.shrink(std::mem::take(&mut queue.peak));
@@ -188,36 +197,31 @@ impl Order {
         }
     }
 
-    /// Removes the next live slot; returns also how many entries were removed, with the stale ones
-    /// before it. A stale entry is no turn of its group.
-    fn pop(&mut self, is_live: impl Fn(SlotId, Ticket) -> bool) -> Option<(SlotId, usize)> {
-        let mut removed = 0;
-        let mut next = |queue: &mut VecDeque<Place>| {
-            std::iter::from_fn(|| queue.pop_front())
-                .inspect(|_| removed += 1)
-                .find(|place| is_live(place.slot, place.ticket))
-        };
-        let found = match self {
-            Self::Fifo(queue) => next(queue),
-            Self::Fair { queues, turns } => loop {
-                let Some(group) = turns.pop_front() else {
-                    break None;
-                };
+    /// Removes the next entry; returns also whether its group has more and the turn is to be ended.
+    fn pop(&mut self) -> Option<(Place, bool)> {
+        match self {
+            Self::Fifo(queue) => queue.pop_front().map(|place| (place, false)),
+            Self::Fair { queues, turns } => {
+                let group = turns.front()?;
                 let queue = queues
-                    .get_mut(&group)
+                    .get_mut(group)
                     .expect("a group with a turn has a queue");
-                let place = next(queue);
-                if queue.is_empty() {
-                    queues.remove(&group);
-                } else {
-                    turns.push_back(group);
+                let place = queue.pop_front()?;
+                let has_more = !queue.is_empty();
+                if !has_more {
+                    queues.remove(group);
+                    turns.pop_front();
                 }
-                if place.is_some() {
-                    break place;
-                }
-            },
-        };
-        found.map(|place| (place.slot, removed))
+                Some((place, has_more))
+            }
+        }
+    }
+
+    /// Ends the turn of a group that has more entries.
+    fn end_turn(&mut self) {
+        if let Self::Fair { turns, .. } = self {
+            turns.rotate_left(1);
+        }
     }
 
     /// Frees memory that was not needed since there were last no entries, when there were at most

@@ -111,8 +111,8 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// Updates an index for the change of one object, which stays or is gone. The values that it has
-    /// now were collected.
+    /// Updates an index for the change of one object, which stays or is gone. The values that it
+    /// has now were collected.
     pub(super) fn file_in(
         &mut self,
         position: usize,

@@ -62,9 +62,9 @@ impl<T> Work<T> {
         self.outcome = Outcome::Requeued(wait);
     }
 
-    /// Returns the item unprocessed: it runs after `wait`, and if it is added before that, then too.
-    /// The failure count is unchanged. Without `wait` it goes to the end of its lane, even if the queue
-    /// is shut down.
+    /// Returns the item unprocessed: it runs after `wait`, and if it is added before that, then
+    /// too. The failure count is unchanged. Without `wait` it goes to the end of its lane, even if
+    /// the queue is shut down.
     pub fn postpone(mut self, wait: Duration) {
         self.outcome = Outcome::Postponed(wait);
     }
