@@ -5,7 +5,8 @@
 //! created, to the nanosecond for 584 years.
 //!
 //! There is a heap for each 2^22 nanoseconds, which are about 4 ms. So an item is compared with
-//! those of the same few milliseconds only, whose memory is in the processor's cache when they are due.
+//! those of the same few milliseconds only, whose memory is in the processor's cache when they are
+//! due.
 //!
 //! An item that is moved leaves a stale entry, recognised by its ticket. Stale entries are skipped,
 //! are never the first, and are removed some at a time once they outnumber the live ones by
