@@ -117,26 +117,20 @@ impl Delays {
     }
 
     /// Returns when the first item is due.
-    #[inline]
     pub(crate) fn earliest(&self) -> Option<Duration> {
-        let (_, bucket) = self.buckets.first_key_value()?;
-        bucket.peek().map(|Reverse(due)| due.at.into())
+        self.first().map(|due| due.at.into())
     }
 
     /// Removes the first item if it is due at `now`.
     pub(crate) fn pop_due(&mut self, now: Duration) -> Option<SlotId> {
-        let mut bucket = self.buckets.first_entry()?;
         let now = now.into();
-        bucket.get().peek().filter(|Reverse(due)| due.at <= now)?;
-        let Reverse(first) = bucket.get_mut().pop()?;
-        if bucket.get().is_empty() {
-            bucket.remove();
-        }
-        self.held[first.slot.index()].ticket = NONE;
+        let slot = self.first().filter(|due| due.at <= now)?.slot;
+        self.remove_first();
+        self.held[slot.index()].ticket = NONE;
         self.live -= 1;
         self.skip_stale();
         self.sweep();
-        Some(first.slot)
+        Some(slot)
     }
 
     /// Removes the first item, due or not.
@@ -163,18 +157,26 @@ impl Delays {
         self.held.capacity()
     }
 
-    /// Removes stale entries until the first is live.
-    fn skip_stale(&mut self) {
-        while self.stale > 0
-            && let Some(mut bucket) = self.buckets.first_entry()
-            && let Some(Reverse(first)) = bucket.get().peek()
-            && !is_live(&self.held, first)
-        {
+    #[inline]
+    fn first(&self) -> Option<&Due> {
+        let (_, bucket) = self.buckets.first_key_value()?;
+        bucket.peek().map(|Reverse(due)| due)
+    }
+
+    fn remove_first(&mut self) {
+        if let Some(mut bucket) = self.buckets.first_entry() {
             bucket.get_mut().pop();
-            self.stale -= 1;
             if bucket.get().is_empty() {
                 bucket.remove();
             }
+        }
+    }
+
+    /// Removes stale entries until the first is live.
+    fn skip_stale(&mut self) {
+        while self.stale > 0 && self.first().is_some_and(|due| !is_live(&self.held, due)) {
+            self.remove_first();
+            self.stale -= 1;
         }
     }
 

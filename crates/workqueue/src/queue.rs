@@ -162,8 +162,7 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
 impl<T> WorkQueue<T> {
     /// Returns how many items wait for a worker, without those that are delayed or being processed.
     pub fn len(&self) -> usize {
-        self.shared.promote();
-        self.shared.change(false, Core::len)
+        self.shared.change_promoted(Core::len)
     }
 
     /// Reports whether no item waits for a worker.
@@ -173,17 +172,15 @@ impl<T> WorkQueue<T> {
 
     /// Returns the current gauges and totals.
     pub fn stats(&self) -> Stats {
-        self.shared.promote();
-        self.shared.change(false, Core::stats)
+        self.shared.change_promoted(Core::stats)
     }
 
     /// Shuts down the queue. Later additions are ignored and delayed items are dropped. Items that
     /// wait for a worker are still returned, and then [`WorkQueue::next`] returns `None`. Failed
     /// runs are not retried. Ends a pending [`WorkQueue::shut_down_with_drain`].
     pub fn shut_down(&self) {
-        self.shared.promote();
         self.shared
-            .change(false, |core, now| core.shut_down(now, false));
+            .change_promoted(|core, now| core.shut_down(now, false));
     }
 
     /// Shuts down the queue like [`WorkQueue::shut_down`], and returns when all queued items were
@@ -195,9 +192,8 @@ impl<T> WorkQueue<T> {
     ///
     /// Dropping the future ends the wait; the queue stays shut down and continues to drain.
     pub async fn shut_down_with_drain(&self) {
-        self.shared.promote();
         self.shared
-            .change(false, |core, now| core.shut_down(now, true));
+            .change_promoted(|core, now| core.shut_down(now, true));
         Drained::new(&self.shared).await;
     }
 
@@ -285,10 +281,11 @@ impl<T> Shared<T> {
         result
     }
 
-    /// Makes the items ready whose delay has passed, some at a time, so that others get the lock in
-    /// between.
-    fn promote(&self) {
+    /// Does the same once all items are ready whose delay has passed. They become so some at a time,
+    /// and others get the lock in between.
+    fn change_promoted<R>(&self, operate: impl FnOnce(&mut Core<T>, Duration) -> R) -> R {
         while self.change(false, Core::promote) {}
+        self.change(false, operate)
     }
 
     /// Takes the lock, reads the time, and processes the entries of the intake.

@@ -86,8 +86,7 @@ fn name_field(name: &str) -> Vec<u8> {
     [&[0x0a, length], name.as_bytes()].concat()
 }
 
-/// Passes all bytes on until a chunk has the text near one of its ends, and returns how many they
-/// were.
+/// Passes all bytes on until a chunk has the text near one of its ends; returns how many they were.
 /// Names come in the first kilobyte of an event, and bookmarks are short; a text that two chunks
 /// share is not found.
 async fn receive(

@@ -20,12 +20,22 @@ impl<K: Object> Indexer<K> {
         let objects = &self.state().objects;
         let hash = objects.hash_of(namespace, name);
         let number = objects.number_of(hash, namespace, name);
-        self.put_at(number, hash, &object).1
+        self.put_collected(number, hash, &object).1
     }
 
     /// Adds an object whose name has this hash, or replaces the one of the number. Returns the
-    /// number and the previous state. Its index values were [collected](Self::collect).
+    /// number and the previous state.
     pub(super) fn put_at(
+        &mut self,
+        number: Option<u32>,
+        hash: u32,
+        object: &Arc<K>,
+    ) -> (u32, Option<Arc<K>>) {
+        self.collect(object);
+        self.put_collected(number, hash, object)
+    }
+
+    fn put_collected(
         &mut self,
         number: Option<u32>,
         hash: u32,
@@ -78,7 +88,7 @@ impl<K: Object> Indexer<K> {
 
     /// Collects the values of an object in every index, except those that depend on its name only:
     /// the name decides first whether they are needed.
-    pub(super) fn collect(&mut self, object: &K) {
+    fn collect(&mut self, object: &K) {
         for position in 0..self.state().indexes.len() {
             if !self.state().indexes[position].index.is_by_name() {
                 self.collect_in(position, object);

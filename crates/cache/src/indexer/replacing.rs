@@ -165,7 +165,6 @@ impl<K: Object> Indexer<K> {
             number = objects.number_of(hash, namespace, name);
         }
         let Some(number) = number else {
-            self.collect(&object);
             let (number, old) = self.put_at(None, hash, &object);
             it.see(number);
             it.take(number, object, old);
@@ -179,7 +178,6 @@ impl<K: Object> Indexer<K> {
         it.see(number);
         let held = objects.at(number);
         if !held.is_some_and(|held| self.is_unchanged(held, &object)) {
-            self.collect(&object);
             let (_, old) = self.put_at(Some(number), hash, &object);
             it.take(number, object, old);
         }
@@ -192,11 +190,9 @@ impl<K: Object> Indexer<K> {
         let before = earlier.map_or_else(stored, |taken| taken.old);
         match before {
             Some(old) if self.is_unchanged(&old, &object) => {
-                self.collect(&old);
                 self.put_at(Some(number), 0, &old);
             }
             old => {
-                self.collect(&object);
                 self.put_at(Some(number), 0, &object);
                 it.take(number, object, old);
             }

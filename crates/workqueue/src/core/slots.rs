@@ -127,34 +127,33 @@ impl<T> Slots<T> {
     /// memory, and reads that do not wait for each other take little more time than one.
     pub(super) fn fetch(&self, slots: &[SlotId]) {
         if slots.len() >= FETCHED_MIN {
-            for slot in slots {
-                black_box(self.get(*slot).map(|entry| entry.hash));
-            }
-            for entry in slots.iter().filter_map(|slot| self.get(*slot)) {
-                self.fetch_known(entry.hash);
-            }
+            self.fetch_all(slots.iter().copied());
         }
     }
 
-    /// Reads what is needed to process these entries (see [`Self::fetch`]): of additions the index,
-    /// of results what is released.
+    /// Reads what is needed to process these entries: of additions the index, of results what is
+    /// released.
     pub(super) fn fetch_for(&self, entries: &[intake::Entry<T>]) {
         if entries.len() >= FETCHED_MIN {
             for entry in entries {
-                match entry {
-                    intake::Entry::Added { hash, .. } => self.fetch_known(half(*hash)),
-                    intake::Entry::Succeeded(slot) => {
-                        black_box(self.get(*slot).map(|entry| entry.hash));
-                    }
+                if let intake::Entry::Added { hash, .. } = entry {
+                    self.fetch_known(half(*hash));
                 }
             }
-            for entry in entries {
-                if let intake::Entry::Succeeded(slot) = entry
-                    && let Some(entry) = self.get(*slot)
-                {
-                    self.fetch_known(entry.hash);
-                }
-            }
+            self.fetch_all(entries.iter().filter_map(|entry| match entry {
+                intake::Entry::Added { .. } => None,
+                intake::Entry::Succeeded(slot) => Some(*slot),
+            }));
+        }
+    }
+
+    fn fetch_all(&self, slots: impl Iterator<Item = SlotId> + Clone) {
+        let entries = slots.filter_map(|slot| self.get(slot));
+        for entry in entries.clone() {
+            black_box(entry.hash);
+        }
+        for entry in entries {
+            self.fetch_known(entry.hash);
         }
     }
 
