@@ -281,8 +281,8 @@ impl<T> Shared<T> {
         result
     }
 
-    /// Does the same once all items are ready whose delay has passed. They become so some at a time,
-    /// and others get the lock in between.
+    /// Does the same once all items are ready whose delay has passed. They become so some at a
+    /// time, and others get the lock in between.
     fn change_promoted<R>(&self, operate: impl FnOnce(&mut Core<T>, Duration) -> R) -> R {
         while self.change(false, Core::promote) {}
         self.change(false, operate)
