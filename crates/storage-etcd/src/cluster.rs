@@ -19,6 +19,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 const PAUSE_MIN: Duration = Duration::from_millis(25);
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
+/// The least time that an attempt needs: one that is cut by the deadline would only hide why those
+/// before it failed, and a write that it sent may have happened.
+const ATTEMPT_MIN: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub(crate) struct Cluster {
@@ -43,15 +46,21 @@ impl Pauses {
         }
     }
 
-    /// Waits for the next pause. False, at once, if that would exceed the deadline.
+    /// Waits for the next pause. False if no time for an attempt is left; at once if the pause
+    /// would take it.
     pub(crate) async fn wait(&mut self) -> bool {
         let pause = self.next;
-        if Instant::now() + pause >= self.deadline {
+        if !self.leaves_an_attempt(Instant::now() + pause) {
             return false;
         }
         self.next = (pause * 2).min(PAUSE_MAX);
         sleep(pause).await;
-        true
+        // A busy machine wakes late.
+        self.leaves_an_attempt(Instant::now())
+    }
+
+    fn leaves_an_attempt(&self, begin: Instant) -> bool {
+        begin + ATTEMPT_MIN <= self.deadline
     }
 }
 
@@ -102,6 +111,7 @@ impl Cluster {
     {
         let deadline = self.deadline();
         let mut pauses = Pauses::until(deadline);
+        let mut before = None;
         loop {
             let member = self.member();
             let left = deadline.saturating_duration_since(Instant::now());
@@ -118,8 +128,9 @@ impl Cluster {
                 self.leave(&member);
             }
             if !refusal.may_repeat(method.repeatable) || !pauses.wait().await {
-                return Err(refusal);
+                return Err(refusal.after(before));
             }
+            before = Some(refusal);
         }
     }
 
@@ -160,5 +171,41 @@ impl Cluster {
         let version = Version::parse(&status.version);
         member.set_version(version);
         version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn no_attempt_begins_that_the_deadline_would_cut() {
+        for took in (0..500).step_by(7).map(Duration::from_millis) {
+            let deadline = Instant::now() + Duration::from_secs(15);
+            let mut pauses = Pauses::until(deadline);
+            let mut attempts = 0;
+            while pauses.wait().await {
+                attempts += 1;
+                let left = deadline.saturating_duration_since(Instant::now());
+                assert!(
+                    left >= ATTEMPT_MIN,
+                    "{took:?}: attempt {attempts} has {left:?}"
+                );
+                sleep(took).await;
+            }
+            assert!(attempts > 10, "{took:?}: {attempts}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_from_which_a_task_wakes_late_is_the_last() {
+        let deadline = Instant::now() + Duration::from_millis(200);
+        let mut pauses = Pauses::until(deadline);
+        let late = async {
+            // Time passes while the pause waits.
+            tokio::task::yield_now().await;
+            tokio::time::advance(Duration::from_millis(150)).await;
+        };
+        assert!(!tokio::join!(pauses.wait(), late).0);
     }
 }

@@ -84,6 +84,14 @@ impl Error for Failure {
     }
 }
 
+/// An attempt that the deadline cut, after others that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer before the deadline; the attempt before it failed")]
+struct Cut {
+    #[source]
+    before: Fault,
+}
+
 impl Refusal {
     /// Maps the status of a call.
     pub(crate) fn of(status: Status) -> Self {
@@ -118,6 +126,20 @@ impl Refusal {
     /// No response before the deadline.
     pub(crate) fn deadline() -> Self {
         Self::of(Status::deadline_exceeded("no answer before the deadline"))
+    }
+
+    /// Adds why the attempt before this one failed, if the deadline cut this one: a write may have
+    /// happened, so it remains a timeout, but the reason for it came before.
+    pub(crate) fn after(self, before: Option<Self>) -> Self {
+        match (self, before) {
+            (Self::Fault { fault, passing }, Some(Self::Fault { fault: before, .. }))
+                if fault.kind() == FaultKind::Timeout && !passing =>
+            {
+                let fault = Fault::new(FaultKind::Timeout, Cut { before });
+                Self::Fault { fault, passing }
+            }
+            (refusal, _) => refusal,
+        }
     }
 
     /// Reports whether the call may be retried: because it is idempotent, or because it was not
@@ -246,5 +268,30 @@ mod tests {
         assert!(!lost.may_repeat(false) && lost.may_repeat(true));
         assert!(!denied.may_repeat(false) && !denied.may_repeat(true));
         assert!(!Refusal::deadline().may_repeat(true), "no time is left");
+    }
+
+    #[test]
+    fn a_deadline_that_cuts_a_retry_does_not_hide_why_there_was_one() {
+        let said = |refusal: Refusal| {
+            let fault = refusal.into_fault();
+            let cause = |error: &dyn Error| error.source().map(ToString::to_string);
+            let cut = fault.source().expect("a cause");
+            let before = cut.source().expect("its cause");
+            (fault.kind(), cut.to_string(), cause(before))
+        };
+        let refused = || Some(Refusal::of(Status::unavailable("etcdserver: no leader")));
+        let why = (
+            FaultKind::Timeout,
+            "no answer before the deadline; the attempt before it failed".to_owned(),
+            Some("etcdserver: no leader".to_owned()),
+        );
+        assert_eq!(said(Refusal::deadline().after(refused())), why);
+        // The transport has the same deadline, and may be the first to see it.
+        let transport = Refusal::of(Status::cancelled("Timeout expired"));
+        assert_eq!(said(transport.after(refused())), why);
+        let full = Refusal::of(Status::resource_exhausted("mvcc: database space exceeded"));
+        let kept = full.after(refused()).into_fault();
+        assert_eq!(kept.kind(), FaultKind::NoSpace);
+        assert!(kept.source().and_then(Error::source).is_none());
     }
 }

@@ -171,13 +171,12 @@ fn an_unreachable_etcd_is_reported_within_a_second() {
     assert!(line.contains(&said), "{line}");
     assert!(line.ends_with("; retrying for 15 s in total"), "{line}");
     let line = running.error_line().expect("it gives up");
-    assert_eq!(
-        line,
-        format!(
-            "kubist: cannot use the etcd at {url}: the storage engine is not available: tcp \
-             connect error: Connection refused (os error 111)"
-        )
-    );
+    // A machine that stalls for the last tenth of a second adds that the deadline cut an attempt.
+    let begin = format!("kubist: cannot use the etcd at {url}: the storage engine ");
+    assert!(line.starts_with(&begin), "{line}");
+    let why = "the storage engine is not available: tcp connect error: Connection refused (os \
+               error 111)";
+    assert!(line.ends_with(why), "{line}");
 }
 
 #[test]
