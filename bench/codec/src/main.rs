@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use clap::Parser;
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Wire};
+use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Wire, heap_size};
 use kubist_cache::Encoded;
 use meter::Usage;
 use prost::Message as _;
@@ -30,7 +30,10 @@ struct Arguments {
 type Failure = Box<dyn std::error::Error>;
 
 /// The cases: operation, format, implementation.
-const CASES: [&str; 11] = [
+///
+/// Two limits: whoever decodes allocates and copies what a copy of the object does, and whoever
+/// encodes visits what `heap_size` does.
+const CASES: [&str; 13] = [
     "decode/json/kubist",
     "decode/json/k8s-openapi",
     "ingest/json/kubist",
@@ -42,6 +45,8 @@ const CASES: [&str; 11] = [
     "encode/protobuf/kubist",
     "encode/protobuf/prost",
     "baseline/bytes/none",
+    "limit/protobuf/copy",
+    "limit/protobuf/visit",
 ];
 
 fn main() -> Result<(), Failure> {
@@ -147,6 +152,20 @@ fn run_encode(case: &str, arguments: &Arguments, inputs: &[Bytes]) -> Result<(),
             |bytes| Ok(k8s_pb::api::core::v1::Pod::decode(&**bytes)?),
             |pod| Ok(pod.encode_to_vec()),
         ),
+        "limit/protobuf/copy" => encode(
+            case,
+            arguments,
+            inputs,
+            |bytes| Ok(Pod::from_protobuf(bytes, &mut cx)?),
+            |pod| Ok(pod.clone()),
+        ),
+        "limit/protobuf/visit" => encode(
+            case,
+            arguments,
+            inputs,
+            |bytes| Ok(Pod::from_protobuf(bytes, &mut cx)?),
+            |pod| Ok(heap_size(pod)),
+        ),
         _ => Err(format!("there is no case {case}").into()),
     }
 }
@@ -175,12 +194,12 @@ fn decode<T>(
     Ok(())
 }
 
-fn encode<T>(
+fn encode<T, R>(
     case: &str,
     arguments: &Arguments,
     inputs: &[Bytes],
     mut decode: impl FnMut(&Bytes) -> Result<T, Failure>,
-    encode: impl Fn(&T) -> Result<Vec<u8>, Failure>,
+    encode: impl Fn(&T) -> Result<R, Failure>,
 ) -> Result<(), Failure> {
     let mut decoded = Vec::with_capacity(inputs.len());
     for bytes in inputs {

@@ -1,7 +1,7 @@
 //! One kind: its object in both formats, and how long each implementation takes for it.
 
 use crate::fill;
-use kubist_apimachinery::wire::{DecodeContext, Wire};
+use kubist_apimachinery::wire::{DecodeContext, Wire, heap_size};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::hint::black_box;
@@ -17,15 +17,20 @@ pub(crate) const OPERATIONS: [(&str, &str); 4] = [
     ("encode/protobuf", "prost"),
 ];
 
-/// What each operation takes: ours, and the peer's.
+/// What operations take at least: whoever decodes allocates and copies what a copy of the object
+/// does, and whoever encodes visits what `heap_size` does.
+pub(crate) const LIMITS: [&str; 2] = ["copy", "visit"];
+
+/// What each operation takes: ours, and the peer's; and what each limit is.
 pub(crate) struct Case {
     pub(crate) microseconds: [[f64; 2]; 4],
+    pub(crate) limits: [f64; 2],
 }
 
 /// Measures a kind by its three types.
 pub(crate) fn measure<O, S, P>(milliseconds: u64) -> Result<Case, Failure>
 where
-    O: Wire + Default,
+    O: Wire + Default + Clone,
     S: Serialize + DeserializeOwned,
     P: prost::Message + Default,
 {
@@ -42,6 +47,12 @@ where
         return Err("what we decode is not what was encoded".into());
     }
     Ok(Case {
+        limits: in_turn(
+            milliseconds,
+            [&mut || drop(black_box(object.clone())), &mut || {
+                black_box(heap_size(&object));
+            }],
+        ),
         microseconds: [
             in_turn(
                 milliseconds,

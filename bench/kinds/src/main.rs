@@ -9,7 +9,7 @@ mod case;
 mod fill;
 mod list;
 
-use case::{Case, OPERATIONS};
+use case::{Case, LIMITS, OPERATIONS};
 use clap::Parser;
 
 #[derive(Parser)]
@@ -38,6 +38,10 @@ fn main() -> Result<(), case::Failure> {
             measured.push((name, case));
         }
     }
+    for (index, limit) in LIMITS.iter().enumerate() {
+        let times = measured.iter().map(|(_, case)| case.limits[index]);
+        print_mean(&format!("kinds/limit/{limit}"), times);
+    }
     for (index, (operation, peer)) in OPERATIONS.iter().enumerate() {
         let times = |(name, case): &(&'static str, Case)| {
             let [ours, peers] = case.microseconds[index];
@@ -45,16 +49,8 @@ fn main() -> Result<(), case::Failure> {
         };
         let mut all: Vec<_> = measured.iter().map(times).collect();
         for (of, implementation) in ["kubist", peer].into_iter().enumerate() {
-            let sum: f64 = all
-                .iter()
-                .map(|(_, ours, peers)| [ours, peers][of].ln())
-                .sum();
-            let line = serde_json::json!({
-                "case": format!("kinds/{operation}/{implementation}"),
-                "kinds": all.len(),
-                "microseconds_each": (sum / all.len() as f64).exp(),
-            });
-            println!("{line}");
+            let times = all.iter().map(|(_, ours, peers)| [*ours, *peers][of]);
+            print_mean(&format!("kinds/{operation}/{implementation}"), times);
         }
         all.sort_by(|left, right| (left.2 / left.1).total_cmp(&(right.2 / right.1)));
         let shown = if arguments.all { all.len() } else { WORST };
@@ -69,4 +65,16 @@ fn main() -> Result<(), case::Failure> {
         println!("{line}");
     }
     Ok(())
+}
+
+/// Prints the geometric mean of all kinds.
+fn print_mean(case: &str, microseconds: impl ExactSizeIterator<Item = f64>) {
+    let kinds = microseconds.len();
+    let logarithms: f64 = microseconds.map(f64::ln).sum();
+    let line = serde_json::json!({
+        "case": case,
+        "kinds": kinds,
+        "microseconds_each": (logarithms / kinds as f64).exp(),
+    });
+    println!("{line}");
 }

@@ -59,11 +59,15 @@ async fn main() -> Result<(), Failure> {
         }
     };
     let bytes = receive(&mut body, INITIAL_EVENTS_END, keep).await?;
-    print("sync", objects, bytes, before);
+    let mut sync = phase("sync", objects, bytes, before);
+    if arguments.keep {
+        sync["heap_bytes"] = bytes.into();
+    }
+    println!("{sync}");
 
     let before = Usage::now();
     let bytes = receive(&mut body, &name_field(&arguments.marker), |_| ()).await?;
-    print("updates", objects, bytes, before);
+    println!("{}", phase("updates", objects, bytes, before));
     drop(kept);
     Ok(())
 }
@@ -107,10 +111,10 @@ async fn receive(
     Ok(bytes)
 }
 
-fn print(phase: &str, objects: u64, bytes: usize, before: Usage) {
+fn phase(phase: &str, objects: u64, bytes: usize, before: Usage) -> Value {
     let mut line = meter::phase(phase, 0, before, Usage::now());
     line["objects"] = json!(objects);
     line["bytes"] = json!(bytes);
     line["lists"] = json!(0);
-    println!("{line}");
+    line
 }

@@ -5,11 +5,11 @@
 //! the last event.
 
 use super::chart::Chart;
-use super::codec;
 use super::figure::Figure;
 use super::peers::{self, Peers};
 use super::replayed::{
-    DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, PEERS, Recordings, contestant,
+    ALONE, ALONE_JSON, ALONE_READ, DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, PEERS,
+    Recordings, contestant,
 };
 use super::report::Report;
 use super::rounds::{Rounds, System, find, interleave};
@@ -68,18 +68,8 @@ impl Run {
     }
 }
 
-/// What our forms cannot be faster than: our codec, alone.
-struct Limits {
-    ingest_protobuf: f64,
-    decode_json: f64,
-}
-
 pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
     let recordings = Recordings::write(peers, "pods", options.objects, options.updates)?;
-    let limits = Limits {
-        ingest_protobuf: codec::ours_alone(peers, rounds, "ingest", "protobuf")?,
-        decode_json: codec::ours_alone(peers, rounds, "decode", "json")?,
-    };
     let mut runs = Vec::new();
     for (way, _) in WAYS {
         let contestants: Vec<_> = PEERS
@@ -96,7 +86,7 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
         })?;
         runs.push(Run { way, systems });
     }
-    Ok(report(options, rounds, &runs, &limits))
+    Ok(report(options, rounds, &runs))
 }
 
 fn measure(command: &mut Command, way: &str, options: &Options) -> Outcome<Value> {
@@ -116,7 +106,7 @@ fn count(options: &Options) -> f64 {
     options.updates as f64
 }
 
-fn report(options: &Options, rounds: Rounds, runs: &[Run], limits: &Limits) -> Report {
+fn report(options: &Options, rounds: Rounds, runs: &[Run]) -> Report {
     let json: Vec<Value> = runs
         .iter()
         .map(|run| {
@@ -133,7 +123,7 @@ fn report(options: &Options, rounds: Rounds, runs: &[Run], limits: &Limits) -> R
             rounds.sentence()
         ),
         tables: vec![table(runs)],
-        verdicts: verdicts(runs, limits),
+        verdicts: verdicts(runs),
         charts: charts(runs),
         sizes: json!({"objects": options.objects, "updates": options.updates}),
         ours: ours(runs),
@@ -161,26 +151,22 @@ fn table(runs: &[Run]) -> Table {
 }
 
 /// A peer whose name contains the text may be left out, so any figure may be missing.
-fn verdicts(runs: &[Run], limits: &Limits) -> Vec<Verdict> {
+fn verdicts(runs: &[Run]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for (run, (_, way)) in runs.iter().zip(WAYS) {
         let of = |peer: &'static str| (peer, run.samples(peer, CPU));
-        let encoded = || {
-            let what = format!("CPU of an event, {way}, encoded");
-            let verdict = Verdict::less(what, run.samples(OURS, CPU));
-            verdict.limit("ingesting a Pod, alone", limits.ingest_protobuf)
+        let verdict = |form: &str, ours: &str, limit: &str| {
+            let what = format!("CPU of an event, {way}, {form}");
+            let verdict = Verdict::less(what, run.samples(ours, CPU));
+            verdict.limit(limit, run.samples(limit, CPU).median())
         };
-        let what = format!("CPU of an event, {way}, encoded, decoded by the handler");
-        let read = Verdict::less(what, run.samples(OURS_READ, CPU));
-        let what = format!("CPU of an event, {way}, decoded JSON");
-        let decoded = Verdict::less(what, run.samples(DECODED_JSON, CPU));
+        let encoded = || verdict("encoded", OURS, ALONE);
         verdicts.extend([
             encoded().beside([GO, GO_JSON].map(of)).goal(8.0),
             encoded().beside([of(KUBE)]).goal(5.0),
-            read.beside([GO, GO_JSON, KUBE].map(of)),
-            decoded
-                .beside([GO_JSON, KUBE].map(of))
-                .limit("decoding a Pod, alone", limits.decode_json),
+            verdict("encoded, decoded by the handler", OURS_READ, ALONE_READ)
+                .beside([GO, GO_JSON, KUBE].map(of)),
+            verdict("decoded JSON", DECODED_JSON, ALONE_JSON).beside([GO_JSON, KUBE].map(of)),
         ]);
     }
     verdicts
@@ -233,14 +219,16 @@ mod tests {
 
     #[test]
     fn like_is_compared_with_like_way_by_way() {
-        let burst = [(OURS, 10.0), (GO, 100.0), (GO_JSON, 800.0), (KUBE, 150.0)];
+        let burst = [
+            (OURS, 10.0),
+            (GO, 100.0),
+            (GO_JSON, 800.0),
+            (KUBE, 150.0),
+            (ALONE, 4.0),
+        ];
         let single = [(DECODED_JSON, 50.0), (GO_JSON, 700.0), (KUBE, 150.0)];
         let runs = [run("as-they-come", &burst), run("one-at-a-time", &single)];
-        let limits = Limits {
-            ingest_protobuf: 4.0,
-            decode_json: 40.0,
-        };
-        let verdicts = verdicts(&runs, &limits);
+        let verdicts = verdicts(&runs);
         let known: Vec<_> = verdicts.iter().map(Verdict::json).collect();
         assert_eq!(known[0]["best_peer"], GO, "its cheapest form");
         assert_eq!(known[0]["ahead_by"], 10.0);

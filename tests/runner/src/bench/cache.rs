@@ -66,7 +66,7 @@ const CASES: [(&str, &str); 12] = [
 
 /// What operations cost at least, as `limits.rs` of the peer measures it: names in our output, and
 /// in tables.
-const FLOORS: [(&str, &str); 7] = [
+const FLOORS: [(&str, &str); 9] = [
     ("plain, add", "add to a `HashMap`"),
     ("plain, update", "update in a `HashMap`"),
     ("plain, get", "get from a `HashMap`"),
@@ -74,10 +74,12 @@ const FLOORS: [(&str, &str); 7] = [
     ("plain, read", "read in a `HashMap`"),
     ("known, get", "counting a known object"),
     ("known, read", "reading a known object"),
+    ("known, by index", "copying a known list of 40 objects"),
+    ("known, select", "copying a known list of what is selected"),
 ];
 
 /// The limit of a case.
-const LIMITS: [(&str, &str); 7] = [
+const LIMITS: [(&str, &str); 12] = [
     // Into an empty store, a list adds every object.
     ("replace", "plain, add"),
     ("add", "plain, add"),
@@ -86,6 +88,11 @@ const LIMITS: [(&str, &str); 7] = [
     ("find in place", "plain, find"),
     ("get and read", "plain, read"),
     ("read in place", "plain, read"),
+    ("by-index", "known, by index"),
+    ("by-index of 40", "known, by index"),
+    ("by-index of 40, a quarter", "known, by index"),
+    ("select", "known, select"),
+    ("select with an index", "known, select"),
 ];
 
 const ENCODED: &str = "Kubist, encoded";
@@ -98,6 +105,12 @@ const READERS: &str = "readers";
 /// Readers that borrow an object without counting a reference, as Go code that follows a pointer
 /// does.
 const IN_PLACE: &str = "readers in place";
+/// The limit of both: what readers and the writer do with maps that they do not share.
+const APART: &str = "a `HashMap` each";
+
+fn apart(case: &str) -> String {
+    format!("plain, {case}")
+}
 
 pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<Report> {
     let objects = options.objects.to_string();
@@ -181,6 +194,15 @@ fn readers(systems: &[System]) -> Table {
             }
         }
     }
+    for (ours, form) in [(ENCODED, "encoded"), (DECODED, "decoded")] {
+        for (case, suffix) in [(READERS, ""), (IN_PLACE, ", in place")] {
+            table.row([
+                format!("{APART}, {form}{suffix}"),
+                find(systems, ours, &apart(case), READS).show(rate),
+                find(systems, ours, &apart(case), WRITES).show(rate),
+            ]);
+        }
+    }
     table
 }
 
@@ -225,12 +247,16 @@ fn verdicts(systems: &[System]) -> Vec<Verdict> {
     );
     for (ours, form) in [(ENCODED, "encoded"), (DECODED, "decoded")] {
         for (case, way, goal) in [(READERS, "get", 1.0), (IN_PLACE, "in place", 2.0)] {
-            let what = format!("reads beside a busy writer, {way}, {form}");
-            let verdict = Verdict::more(what, find(systems, ours, case, READS));
-            verdicts.push(verdict.beside(theirs(READERS, READS)).goal(goal));
-            let what = format!("writes beside two readers, {way}, {form}");
-            let verdict = Verdict::more(what, find(systems, ours, case, WRITES));
-            verdicts.push(verdict.beside(theirs(READERS, WRITES)).goal(1.0));
+            for (what, key, goal) in [
+                ("reads beside a busy writer", READS, goal),
+                ("writes beside two readers", WRITES, 1.0),
+            ] {
+                let what = format!("{what}, {way}, {form}");
+                let verdict = Verdict::more(what, find(systems, ours, case, key));
+                let limit = find(systems, ours, &apart(case), key).median();
+                let verdict = verdict.beside(theirs(READERS, key)).goal(goal);
+                verdicts.push(verdict.limit(APART, limit));
+            }
         }
     }
     verdicts

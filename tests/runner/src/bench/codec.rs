@@ -7,7 +7,7 @@ use super::chart::Chart;
 use super::figure::Figure;
 use super::peers::{self, Peers};
 use super::report::Report;
-use super::rounds::{Contestant, Rounds, System, find, interleave};
+use super::rounds::{Contestant, Rounds, System, interleave};
 use super::samples::Samples;
 use super::table::Table;
 use super::verdict::Verdict;
@@ -74,24 +74,6 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
     Ok(report(options, rounds, pods, kinds))
 }
 
-/// Returns the microseconds that one operation of ours takes for a Pod, the median of the rounds:
-/// other benchmarks include it and cannot be faster.
-pub(super) fn ours_alone(
-    peers: &Peers,
-    rounds: Rounds,
-    what: &str,
-    encoding: &str,
-) -> Outcome<f64> {
-    let case = name(what, encoding, OURS);
-    let alone = Contestant::new("codec", || {
-        let mut command = peers.rust("codec");
-        command.args(["--case", &case]);
-        command
-    });
-    let systems = interleave(rounds, &[alone], peers::lines)?;
-    Ok(find(&systems, "codec", &case, TIME).median())
-}
-
 /// Returns the name of a case in the program's output.
 fn name(what: &str, encoding: &str, implementation: &str) -> String {
     format!("{what}/{encoding}/{implementation}")
@@ -108,6 +90,48 @@ fn held(system: &System, what: &str, encoding: &str, implementation: &str) -> Sa
 
 /// What a decoded Pod should take at most.
 const HELD_GOAL_KB: f64 = 12.0;
+/// What checking JSON should do at least, in bytes.
+const INGEST_GOAL: (&str, f64) = ("1.5 GB/s", 1500.0);
+const THROUGHPUT: &str = "megabytes_per_second";
+
+/// What an operation takes at least: the end of a case's name, and its title. Whoever decodes
+/// allocates and copies what a copy of the object does, and whoever encodes visits all of it.
+pub(super) fn limit_of(what: &str) -> (&'static str, &'static str) {
+    match what {
+        "encode" => ("visit", "visiting the object"),
+        _ => ("copy", "copying the object"),
+    }
+}
+
+/// Compares an operation with the peer's, and with what it takes at least.
+fn compare(
+    system: &System,
+    (what, encoding): (&str, &str),
+    title: &str,
+    peer: Option<Rival>,
+) -> Vec<Verdict> {
+    let samples = |of: &str, key: &str| system.samples(&name(what, encoding, of), key);
+    let Some((peer, goal)) = peer else {
+        if encoding != "json" {
+            return Vec::new();
+        }
+        let (goal, megabytes) = INGEST_GOAL;
+        let verdict = Verdict::more(format!("{title}, MB/s"), samples(OURS, THROUGHPUT));
+        return vec![verdict.goal_value(goal, megabytes)];
+    };
+    let (limit, limit_title) = limit_of(what);
+    let limit = system.samples(&name("limit", "protobuf", limit), TIME);
+    let time = Verdict::less(title, samples(OURS, TIME)).beside([(peer, samples(peer, TIME))]);
+    let held = |of: &str| held(system, what, encoding, of);
+    let bytes = self::held(system, "ingest", "protobuf", OURS).median();
+    vec![
+        time.goal(goal).limit(limit_title, limit.median()),
+        Verdict::less(format!("{title}, held"), held(OURS))
+            .beside([(peer, held(peer))])
+            .goal_value("12 kB", HELD_GOAL_KB)
+            .limit("its bytes as protobuf", bytes),
+    ]
+}
 
 fn report(options: &Options, rounds: Rounds, system: &System, kinds: &System) -> Report {
     let mut table = Table::new([
@@ -138,13 +162,7 @@ fn report(options: &Options, rounds: Rounds, system: &System, kinds: &System) ->
         }
         row.push(peer_name.to_owned());
         table.row(row);
-        if let Some((peer, goal)) = peer {
-            let verdict = Verdict::less(&*title, time(OURS)).beside([(peer, time(peer))]);
-            verdicts.push(verdict.goal(goal));
-            let what = format!("{title}, held");
-            let verdict = Verdict::less(what, held(OURS)).beside([(peer, held(peer))]);
-            verdicts.push(verdict.goal_value("12 kB", HELD_GOAL_KB));
-        }
+        verdicts.extend(compare(system, (what, encoding), &title, peer));
         ours.push(Figure::less(format!("{title}, µs"), time(OURS)));
         ours.push(Figure::less(format!("{title}, held, kB"), held(OURS)));
     }

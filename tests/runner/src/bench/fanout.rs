@@ -32,6 +32,8 @@ const HANDLERS: [u64; 3] = [1, 10, 100];
 
 const COALESCED: &str = "Kubist, coalesced";
 const EVERY: &str = "Kubist, every event";
+/// Our program without an informer: a map keeps the objects and handlers are called in turn.
+const ALONE: &str = "a map and the handlers alone";
 const THEIRS: [&str; 2] = ["client-go", "kube"];
 /// The case of each line: a run of a program has one.
 const CASE: &str = "fanout";
@@ -110,6 +112,7 @@ fn contestants(peers: &Peers) -> Vec<Contestant<'_>> {
         command.arg("fanout");
         command
     }));
+    all.push(ours(ALONE, "alone"));
     all
 }
 
@@ -174,7 +177,8 @@ fn verdicts(runs: &[Run]) -> Vec<Verdict> {
         for (name, delivery) in [(EVERY, "every event"), (COALESCED, "coalesced")] {
             let what = format!("CPU of an event, {}, {delivery}", run.title());
             let theirs = THEIRS.map(|it| (it, run.samples(it, cpu)));
-            verdicts.push(Verdict::less(what, run.samples(name, cpu)).beside(theirs));
+            let verdict = Verdict::less(what, run.samples(name, cpu)).beside(theirs);
+            verdicts.push(verdict.limit(ALONE, run.samples(ALONE, cpu).median()));
         }
     }
     verdicts
@@ -211,12 +215,14 @@ mod tests {
                 system(EVERY, 1.0),
                 system("client-go", 3.0),
                 system("kube", 2.0),
+                system(ALONE, 0.5),
             ],
         };
         assert!((run.samples(EVERY, cpu).median() - 100.0).abs() < 1e-9);
         let verdicts = verdicts(&[run]);
         assert_eq!(verdicts[0].json()["best_peer"], "kube");
         assert_eq!(verdicts[0].json()["ahead_by"], 2.0);
+        assert_eq!(verdicts[0].json()["distance_to_limit"], 2.0);
         assert!(
             !verdicts[1].is_known(),
             "coalesced delivery was not measured"

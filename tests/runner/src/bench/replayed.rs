@@ -21,6 +21,12 @@ pub(super) const GO: &str = "client-go, protobuf";
 pub(super) const GO_JSON: &str = "client-go, JSON";
 pub(super) const KUBE: &str = "kube, JSON";
 
+/// What ours cannot cost less than: the same client follows the watch and keeps the objects in a
+/// list, without store, indexes and handler.
+pub(super) const ALONE: &str = "following the watch, encoded";
+pub(super) const ALONE_READ: &str = "following the watch and decoding";
+pub(super) const ALONE_JSON: &str = "following the watch, decoded JSON";
+
 /// A peer: its name, its program, its flags, and the encoding that it reads.
 pub(super) type Peer = (
     &'static str,
@@ -29,7 +35,7 @@ pub(super) type Peer = (
     &'static str,
 );
 
-pub(super) const PEERS: [Peer; 9] = [
+pub(super) const PEERS: [Peer; 12] = [
     (OURS, "kubist-parts", &["--form", "encoded"], "protobuf"),
     (
         OURS_FIELDS,
@@ -64,6 +70,24 @@ pub(super) const PEERS: [Peer; 9] = [
     (GO, "go-peer", &["--content", "protobuf"], "protobuf"),
     (GO_JSON, "go-peer", &["--content", "json"], "json"),
     (KUBE, "kube-parts", &[], "json"),
+    (
+        ALONE,
+        "kubist-parts",
+        &["--form", "encoded", "--alone"],
+        "protobuf",
+    ),
+    (
+        ALONE_READ,
+        "kubist-parts",
+        &["--form", "encoded", "--reads", "all", "--alone"],
+        "protobuf",
+    ),
+    (
+        ALONE_JSON,
+        "kubist-parts",
+        &["--form", "decoded-json", "--alone"],
+        "json",
+    ),
 ];
 
 /// Returns how a peer is started, unless it was not built.

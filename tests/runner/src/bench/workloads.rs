@@ -4,7 +4,8 @@
 use super::figure::Figure;
 use super::peers::{self, Peers};
 use super::replayed::{
-    DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, PEERS, Recordings, contestant,
+    ALONE, ALONE_JSON, ALONE_READ, DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, PEERS,
+    Recordings, contestant,
 };
 use super::report::Report;
 use super::rounds::{Rounds, System, find, interleave};
@@ -181,14 +182,18 @@ fn table(run: &Run) -> Table {
 fn verdicts(run: &Run) -> Vec<Verdict> {
     let compare = |(what, phase, key): (&'static str, &'static str, &'static str)| {
         let of = |peer: &'static str| (peer, run.samples(peer, phase, key));
-        let verdict = |form: &str, ours: &str| {
+        let verdict = |form: &str, ours: &str, limit: &str| {
             let what = format!("{what}, {}, {form}", run.workload.kind);
-            Verdict::less(what, run.samples(ours, phase, key)).goal(1.0)
+            let verdict = Verdict::less(what, run.samples(ours, phase, key)).goal(1.0);
+            verdict.limit(limit, run.samples(limit, phase, key).median())
         };
+        // No handler decodes in the first sync, nor keeps what it decoded.
+        let read_limit = if phase == SYNC { ALONE } else { ALONE_READ };
+        let every = || [GO, GO_JSON, KUBE].map(of);
         [
-            verdict("cheapest forms", OURS).beside([GO, GO_JSON, KUBE].map(of)),
-            verdict("decoded by the handler", OURS_READ).beside([GO, GO_JSON, KUBE].map(of)),
-            verdict("decoded JSON", DECODED_JSON).beside([GO_JSON, KUBE].map(of)),
+            verdict("cheapest forms", OURS, ALONE).beside(every()),
+            verdict("decoded by the handler", OURS_READ, read_limit).beside(every()),
+            verdict("decoded JSON", DECODED_JSON, ALONE_JSON).beside([GO_JSON, KUBE].map(of)),
         ]
     };
     COMPARED.into_iter().flat_map(compare).collect()
@@ -222,6 +227,7 @@ mod tests {
             (GO, 4.0),
             (GO_JSON, 9.0),
             (KUBE, 6.0),
+            (ALONE, 0.5),
         ];
         let run = Run {
             workload: &WORKLOADS[0],
@@ -242,6 +248,7 @@ mod tests {
             (&json!(KUBE), Some(2.0))
         );
         assert_eq!(known[3]["ahead_by"], 4.0, "memory");
+        assert_eq!(known[3]["distance_to_limit"], 2.0);
         assert!(!verdicts[6].is_known(), "no updates were measured");
         assert_eq!(ours(&run).len(), 6);
     }

@@ -1,7 +1,7 @@
 //! The client and shared informer on a recorded watch: the cost of the initial state, and of an
 //! event from the bytes of the body to the handler, with two indexes.
 
-use crate::Failure;
+use crate::{Failure, alone};
 use clap::{Args, ValueEnum};
 use http::Request;
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
@@ -29,6 +29,9 @@ pub struct Options {
     /// What the handler reads of an updated object
     #[arg(long, default_value = "nothing")]
     reads: Reads,
+    /// Follow the watch without an informer
+    #[arg(long)]
+    alone: bool,
     #[command(flatten)]
     replay: replay::Options,
 }
@@ -113,6 +116,10 @@ async fn follow<F: Ingest + FieldLookup>(
 ) -> Result<(), Failure> {
     let replay = Replay::read(&options.replay)?;
     let client = client(options, &replay)?;
+    let read = reader(options, decode)?;
+    if options.alone {
+        return alone::follow(client, &replay, read).await;
+    }
     let started = Usage::now();
     let source = client.lister_watcher(&Default::default());
     let informer = SharedInformer::<F>::new(source, Default::default());
@@ -122,7 +129,6 @@ async fn follow<F: Ingest + FieldLookup>(
         Workload::ConfigMaps | Workload::Definitions => Index::label(pods::LABEL),
     });
     let (heard, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
-    let read = reader(options, decode)?;
     let handler = {
         let (replay, heard, ended) = (replay.clone(), Arc::clone(&heard), Arc::clone(&ended));
         informer.add_handler(move |change: ResourceEvent<F>| {

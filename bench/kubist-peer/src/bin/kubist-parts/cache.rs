@@ -22,7 +22,7 @@ pub(crate) const GETS: usize = 400_000;
 /// from a queue, in no order that the processor could guess.
 pub(crate) const STRIDE: usize = 7919;
 /// How often each value is looked up in a round.
-const LOOKUPS: usize = 20;
+pub(crate) const LOOKUPS: usize = 20;
 /// Selector queries in a round.
 const SELECTS: usize = 10;
 /// Threads that read during writes.
@@ -162,21 +162,25 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
     print("by-index of 40, a quarter", || {
         look_up_groups(all, count / 4)
     });
+    let groups = all.nodes.iter().map(|it| lister.by_index(&by_node, it));
+    limits::print_lists("known, by index", &groups.collect::<Vec<_>>());
     let selector: Selector = options.selector.parse()?;
+    limits::print_lists("known, select", &[lister.select(&selector)]);
     print("select", || select(&lister, &selector));
     let key = options.selector.split('=').next().unwrap_or_default();
     indexer.add_index(Index::label(key));
     indexer.publish();
     print("select with an index", || select(&lister, &selector));
     let limit = Duration::from_secs_f64(options.seconds);
-    readers_beside_writer("readers", all, limit, |lister, name| {
+    readers(all, limit, "readers", |lister, name| {
         lister.get(name).is_some()
     });
-    readers_beside_writer("readers in place", all, limit, |lister, name| {
+    readers(all, limit, "readers in place", |lister, name| {
         lister
             .view(name, |object| std::ptr::from_ref(object).addr() != 0)
             .is_some()
     });
+    limits::print_readers(all, limit);
     Ok(())
 }
 
@@ -274,24 +278,45 @@ fn select<F: FieldLookup>(lister: &Lister<F>, selector: &Selector) -> f64 {
     each(start, SELECTS)
 }
 
-fn readers_beside_writer<F: FieldLookup>(
-    case: &str,
+/// The indexer is written while readers look objects up, each with a lister of its own.
+fn readers<F: FieldLookup>(
     all: &Objects<F>,
     limit: Duration,
-    look: impl Fn(&Lister<F>, &ObjectName) -> bool + Sync,
+    case: &str,
+    look: impl Fn(&Lister<F>, &ObjectName) -> bool + Clone + Send,
 ) {
     let (mut indexer, _) = filled(&all.first);
     let lister = indexer.lister();
+    let reader = || {
+        let (lister, look) = (lister.clone(), look.clone());
+        move |name: &ObjectName| look(&lister, name)
+    };
+    readers_beside_writer(case, all, limit, reader, |_, object| {
+        indexer.upsert(object);
+        indexer.publish();
+    });
+}
+
+/// Runs readers, and a writer that is given the number of an object and the object.
+pub(crate) fn readers_beside_writer<F: FieldLookup, L>(
+    case: &str,
+    all: &Objects<F>,
+    limit: Duration,
+    reader: impl Fn() -> L,
+    mut write: impl FnMut(usize, Arc<F>),
+) where
+    L: Fn(&ObjectName) -> bool + Send,
+{
     let stop = AtomicBool::new(false);
     let count = all.names.len();
     let (reads, writes, seconds) = thread::scope(|scope| {
-        let read = |reader: usize| {
-            let (lister, stop, look) = (lister.clone(), &stop, &look);
+        let read = |number: usize| {
+            let (look, stop) = (reader(), &stop);
             move || {
                 let mut reads = 0;
                 while !stop.load(Ordering::Relaxed) {
-                    let name = &all.names[(reader * count / READERS + reads) % count];
-                    assert!(black_box(look(&lister, name)));
+                    let name = &all.names[(number * count / READERS + reads) % count];
+                    assert!(black_box(look(name)));
                     reads += 1;
                 }
                 reads
@@ -305,8 +330,7 @@ fn readers_beside_writer<F: FieldLookup>(
             } else {
                 &all.first
             };
-            indexer.upsert(Arc::clone(&objects[writes % count]));
-            indexer.publish();
+            write(writes % count, Arc::clone(&objects[writes % count]));
             writes += 1;
         }
         stop.store(true, Ordering::Relaxed);

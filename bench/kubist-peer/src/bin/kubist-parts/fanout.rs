@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{Object as _, ObjectName, Str};
 use kubist_cache::{
     FetchError, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
     ResourceEvent, WatchItem, WatchRequest, WatchStream,
@@ -13,6 +13,7 @@ use kubist_cache::{
 use kubist_informers::{Delivery, HandlerConfig, SharedInformer};
 use meter::Usage;
 use serde_json::json;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
@@ -35,6 +36,9 @@ pub struct Options {
 enum Way {
     Coalesced,
     EveryEvent,
+    /// No informer: a map of the standard library keeps the objects, and the handlers are called
+    /// one after another. It is what delivery cannot cost less than.
+    Alone,
 }
 
 /// A list of Pods and then, after a signal, one event after another, which exist already.
@@ -80,12 +84,85 @@ impl ListerWatcher<Pod> for Script {
 }
 
 pub fn run(options: &Options) -> Result<(), Failure> {
-    runtime()?.block_on(measure(options))
+    match options.delivery {
+        Way::Coalesced => runtime()?.block_on(measure(options, Delivery::Coalesced)),
+        Way::EveryEvent => {
+            let pending_max = options.events + FOLLOWED;
+            runtime()?.block_on(measure(options, Delivery::EveryEvent { pending_max }))
+        }
+        Way::Alone => alone(options),
+    }
 }
 
-async fn measure(options: &Options) -> Result<(), Failure> {
+fn names() -> Vec<Str> {
     let names = (0..FOLLOWED).map(|it| Str::from(format!("pod-{it:04}")));
-    let names: Vec<Str> = names.collect();
+    names.collect()
+}
+
+/// What each handler does: counts, and looks whether the event is the last.
+fn handler(
+    options: &Options,
+    calls: &Arc<AtomicUsize>,
+    ended: &Arc<Semaphore>,
+) -> impl Fn(ResourceEvent<Pod>) + Send + Sync + use<> {
+    let (calls, ended) = (Arc::clone(calls), Arc::clone(ended));
+    let last = (FOLLOWED + options.events).to_string();
+    move |change| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        if let ResourceEvent::Updated { new, .. } = change
+            && new.metadata.resource_version == *last
+        {
+            ended.add_permits(1);
+        }
+    }
+}
+
+fn print(options: &Options, delivered: usize, before: Usage) {
+    let after = Usage::now();
+    println!(
+        "{}",
+        json!({
+            "handlers": options.handlers,
+            "events": options.events,
+            "delivered": delivered,
+            "wall_seconds": (after.at - before.at).as_secs_f64(),
+            "cpu_seconds": after.cpu - before.cpu,
+        })
+    );
+}
+
+fn alone(options: &Options) -> Result<(), Failure> {
+    let names = names();
+    let object = |number| Arc::new(pod(&names, number));
+    let mut objects: HashMap<ObjectName, Arc<Pod>> = (0..FOLLOWED)
+        .map(|number| object(number))
+        .map(|it| (it.object_name(), it))
+        .collect();
+    let events: Vec<Pod> = (0..options.events)
+        .map(|number| pod(&names, FOLLOWED + number))
+        .collect();
+    let (calls, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+    let handlers: Vec<Box<dyn Fn(ResourceEvent<Pod>)>> = (0..options.handlers)
+        .map(|_| Box::new(handler(options, &calls, &ended)) as Box<_>)
+        .collect();
+    let before = Usage::now();
+    for pod in events {
+        let new = Arc::new(pod);
+        let known = objects
+            .get_mut(&new.object_name())
+            .ok_or("it is not known")?;
+        let old = std::mem::replace(known, Arc::clone(&new));
+        for handler in &handlers {
+            let (old, new) = (Arc::clone(&old), Arc::clone(&new));
+            handler(ResourceEvent::Updated { old, new });
+        }
+    }
+    print(options, calls.load(Ordering::Relaxed), before);
+    Ok(())
+}
+
+async fn measure(options: &Options, delivery: Delivery) -> Result<(), Failure> {
+    let names = names();
     let begin = Arc::new(Semaphore::new(0));
     let event = |number| WatchItem::Modified(pod(&names, FOLLOWED + number));
     let script = Script {
@@ -94,30 +171,14 @@ async fn measure(options: &Options) -> Result<(), Failure> {
         begin: Arc::clone(&begin),
     };
     let informer = SharedInformer::<Pod>::new(Arc::new(script), Default::default());
-    let delivery = match options.delivery {
-        Way::Coalesced => Delivery::Coalesced,
-        Way::EveryEvent => Delivery::EveryEvent {
-            pending_max: options.events + FOLLOWED,
-        },
-    };
     let (calls, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
-    let last = (FOLLOWED + options.events).to_string();
     let mut handlers = Vec::new();
     for _ in 0..options.handlers {
-        let (calls, ended) = (Arc::clone(&calls), Arc::clone(&ended));
-        let last = last.clone();
-        let handler = move |change: ResourceEvent<Pod>| {
-            calls.fetch_add(1, Ordering::Relaxed);
-            if let ResourceEvent::Updated { new, .. } = change
-                && new.metadata.resource_version == *last
-            {
-                ended.add_permits(1);
-            }
-        };
         let config = HandlerConfig {
             delivery,
             ..HandlerConfig::default()
         };
+        let handler = handler(options, &calls, &ended);
         handlers.push(informer.add_handler_with(handler, config));
     }
     let (token, running) = (CancellationToken::new(), informer.clone());
@@ -130,17 +191,7 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     begin.add_permits(1);
     let all = ended.acquire_many(u32::try_from(options.handlers)?).await?;
     all.forget();
-    let after = Usage::now();
-    println!(
-        "{}",
-        json!({
-            "handlers": options.handlers,
-            "events": options.events,
-            "delivered": calls.load(Ordering::Relaxed) - earlier,
-            "wall_seconds": (after.at - before.at).as_secs_f64(),
-            "cpu_seconds": after.cpu - before.cpu,
-        })
-    );
+    print(options, calls.load(Ordering::Relaxed) - earlier, before);
     token.cancel();
     run.await??;
     Ok(())

@@ -3,7 +3,7 @@
 //! The objects are those of [`cache`](crate::cache), so a limit holds for their form and for the
 //! machine. A store that publishes snapshots and keeps indexes does more than each of these.
 
-use crate::cache::{GETS, Objects, STRIDE, handed, print as case};
+use crate::cache::{GETS, LOOKUPS, Objects, STRIDE, handed, print as case, readers_beside_writer};
 use kubist_apimachinery::ObjectName;
 use kubist_apimachinery::wire::ScalarField;
 use kubist_cache::FieldLookup;
@@ -11,6 +11,7 @@ use meter::{cpu, each};
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A map of the standard library from names to objects, as a program without a store has it.
 type Plain<'a, F> = HashMap<&'a ObjectName, Arc<F>>;
@@ -111,4 +112,37 @@ pub(crate) fn plain_writes<F: FieldLookup>(all: &Objects<F>) -> impl FnOnce() {
             each(start, all.second.len())
         });
     }
+}
+
+/// Lists that are known are copied, as whoever asks for objects gets a list of his own.
+pub(crate) fn print_lists<F>(name: &str, lists: &[Vec<Arc<F>>]) {
+    case(name, || {
+        let (start, mut copied) = (cpu(), 0);
+        for _ in 0..LOOKUPS {
+            for list in lists {
+                copied += black_box(list.clone()).len();
+            }
+        }
+        assert!(copied > 0);
+        each(start, LOOKUPS * lists.len())
+    });
+}
+
+/// Two readers of a map that nobody writes, and a writer of another one: they share nothing but
+/// the objects.
+pub(crate) fn print_readers<F: FieldLookup>(all: &Objects<F>, limit: Duration) {
+    let Ok(path) = ScalarField::new(F::schema(), "spec.nodeName") else {
+        return;
+    };
+    let (read, mut written) = (plain(all, &all.first), plain(all, &all.first));
+    let mut write = |number: usize, object: Arc<F>| {
+        black_box(object.field(&path).len() + object.resource_version().len());
+        let old = written.insert(&all.names[number], object);
+        black_box(old.map_or(0, |it| it.resource_version().len()));
+    };
+    let read = &read;
+    let get = || |name: &ObjectName| read.get(name).map(Arc::clone).is_some();
+    readers_beside_writer("plain, readers", all, limit, get, &mut write);
+    let find = || |name: &ObjectName| read.get(name).is_some();
+    readers_beside_writer("plain, readers in place", all, limit, find, write);
 }

@@ -2,11 +2,13 @@
 //! an informer with many handlers, and an informer on a recorded watch. Prints a line of JSON for
 //! each case.
 
+mod alone;
 mod apply;
 mod cache;
 mod fanout;
 mod limits;
 mod queue;
+mod queue_limits;
 
 use clap::{Parser, Subcommand};
 

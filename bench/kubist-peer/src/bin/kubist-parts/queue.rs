@@ -1,6 +1,6 @@
 //! The work queue, with names as strings.
 
-use crate::{Failure, runtime};
+use crate::{Failure, queue_limits, runtime};
 use clap::Args;
 use kubist_apimachinery::Str;
 use kubist_workqueue::WorkQueue;
@@ -16,9 +16,9 @@ const MANY: Crowd = (8, 8);
 const ROUNDS: usize = 3;
 /// How many items a producer adds before it lets other tasks run, as one that reads a watch does
 /// now and then; goroutines, which client-go's are, can be interrupted anywhere.
-const BETWEEN_YIELDS: usize = 1024;
+pub(crate) const BETWEEN_YIELDS: usize = 1024;
 
-type Crowd = (usize, usize);
+pub(crate) type Crowd = (usize, usize);
 
 #[derive(Args)]
 pub struct Options {
@@ -38,15 +38,19 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let repeated: Arc<[Str]> = distinct[..(items / 20).max(1)].into();
     let distinct: Arc<[Str]> = distinct.into();
     print("one thread", || one_thread(&repeated, items))?;
-    print("1 producer, 4 workers, all different", || {
-        produce(&distinct, items, FEW)
+    print("limit, one thread", || {
+        Ok(queue_limits::one_thread(&repeated, items))
     })?;
-    print("1 producer, 4 workers, names repeat", || {
-        produce(&repeated, items, FEW)
-    })?;
-    print("8 producers, 8 workers, all different", || {
-        produce(&distinct, items, MANY)
-    })?;
+    for (case, names, crowd) in [
+        ("1 producer, 4 workers, all different", &distinct, FEW),
+        ("1 producer, 4 workers, names repeat", &repeated, FEW),
+        ("8 producers, 8 workers, all different", &distinct, MANY),
+    ] {
+        print(case, || produce(names, items, crowd))?;
+        print(&format!("limit, {case}"), || {
+            Ok(runtime()?.block_on(queue_limits::produce(names, items, crowd)))
+        })?;
+    }
     delays(&distinct[..options.delayed])
 }
 
@@ -116,35 +120,78 @@ fn produce(names: &Arc<[Str]>, items: usize, (producers, workers): Crowd) -> Res
     }))
 }
 
-/// Adds items that are due at different times within a second, and takes them as they become due.
-fn delays(names: &[Str]) -> Result<(), Failure> {
-    on_one_thread(async {
-        let before = Usage::now();
-        let queue = WorkQueue::default();
-        let mut due = HashMap::with_capacity(names.len());
-        for (number, name) in names.iter().enumerate() {
-            let wait = Duration::from_micros(number as u64 * 7919 % 1_000_000);
-            due.insert(name.clone(), Instant::now() + wait);
-            queue.add_after(name.clone(), wait);
+/// How late items come that are due at different times within a second, and what that costs.
+pub(crate) struct Lateness {
+    begun: Usage,
+    added: Option<Usage>,
+    items: usize,
+    late: Duration,
+}
+
+impl Lateness {
+    fn begin() -> Self {
+        Self {
+            begun: Usage::now(),
+            added: None,
+            items: 0,
+            late: Duration::ZERO,
         }
-        let added = Usage::now();
-        let mut late = Duration::ZERO;
-        for _ in names {
-            if let Some(work) = queue.next().await {
-                late += due[work.item()].elapsed();
-                work.succeed();
-            }
-        }
+    }
+
+    /// All items are in the queue.
+    pub(crate) fn added(&mut self) {
+        self.added = Some(Usage::now());
+    }
+
+    /// An item that is due then has come.
+    pub(crate) fn late(&mut self, due: Instant) {
+        self.items += 1;
+        self.late += due.elapsed();
+    }
+
+    fn print(&self, case: &str) {
         let after = Usage::now();
+        let added = self.added.unwrap_or(self.begun);
         println!(
             "{}",
             json!({
-                "case": "delayed",
-                "add_seconds": (added.at - before.at).as_secs_f64(),
-                "wall_seconds": (after.at - before.at).as_secs_f64(),
-                "cpu_seconds": after.cpu - before.cpu,
-                "late_microseconds": late.as_secs_f64() * 1e6 / names.len() as f64,
+                "case": case,
+                "add_seconds": (added.at - self.begun.at).as_secs_f64(),
+                "wall_seconds": (after.at - self.begun.at).as_secs_f64(),
+                "cpu_seconds": after.cpu - self.begun.cpu,
+                "late_microseconds": self.late.as_secs_f64() * 1e6 / self.items as f64,
             })
         );
+    }
+}
+
+/// Names that wait for different times within a second.
+fn waits(names: &[Str]) -> impl Iterator<Item = (Str, Duration)> {
+    let wait = |number: usize| Duration::from_micros(number as u64 * 7919 % 1_000_000);
+    let numbered = names.iter().enumerate();
+    numbered.map(move |(number, name)| (name.clone(), wait(number)))
+}
+
+/// Takes delayed items as they become due.
+fn delays(names: &[Str]) -> Result<(), Failure> {
+    on_one_thread(async {
+        let mut lateness = Lateness::begin();
+        let queue = WorkQueue::default();
+        let mut due = HashMap::with_capacity(names.len());
+        for (name, wait) in waits(names) {
+            due.insert(name.clone(), Instant::now() + wait);
+            queue.add_after(name, wait);
+        }
+        lateness.added();
+        for _ in names {
+            if let Some(work) = queue.next().await {
+                lateness.late(due[work.item()]);
+                work.succeed();
+            }
+        }
+        lateness.print("delayed");
+        let mut lateness = Lateness::begin();
+        queue_limits::delays(waits(names), &mut lateness).await;
+        lateness.print("limit, delayed");
     })
 }

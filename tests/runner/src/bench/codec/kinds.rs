@@ -1,6 +1,6 @@
 //! The part of `bench codec` about one object of every kind that all implementations know.
 
-use super::{Figure, OURS, System, TIME, Table, Verdict};
+use super::{Figure, OURS, System, TIME, Table, Verdict, limit_of};
 
 /// The operations with their titles, and the peer of each.
 const OPERATIONS: [(&str, &str, &str); 4] = [
@@ -45,7 +45,10 @@ pub(super) fn report(system: &System) -> Kinds {
         ]);
         let what = format!("{title}, all kinds");
         let verdict = Verdict::less(&*what, time(OURS)).beside([(peer, time(peer))]);
-        kinds.verdicts.push(verdict.goal(GOAL));
+        let (limit, limit_title) = limit_of(operation.split('/').next().unwrap_or_default());
+        let limit = system.samples(&format!("kinds/limit/{limit}"), TIME);
+        let verdict = verdict.goal(GOAL).limit(limit_title, limit.median());
+        kinds.verdicts.push(verdict);
         kinds
             .ours
             .push(Figure::less(format!("{what}, µs"), time(OURS)));
@@ -85,6 +88,7 @@ mod tests {
     fn the_worst_kinds_are_named_with_their_ratios() {
         let lines = vec![
             json!({"case": "kinds/decode/json/kubist", "kinds": 92, "microseconds_each": 2.0}),
+            json!({"case": "kinds/limit/copy", "kinds": 92, "microseconds_each": 0.5}),
             json!({"case": "kinds/decode/json/worst", "ahead": 90, "kinds": [
                 {"kind": "core/v1/Pod", "times": 0.9}, {"kind": "apps/v1/Scale", "times": 1.05},
             ]}),
@@ -96,6 +100,8 @@ mod tests {
             "v1/Pod 0.90, apps/v1/Scale 1.05"
         );
         assert_eq!(ahead(&system, "encode/json"), "–");
-        assert_eq!(report(&system).verdicts.len(), OPERATIONS.len());
+        let verdicts = report(&system).verdicts;
+        assert_eq!(verdicts.len(), OPERATIONS.len());
+        assert_eq!(verdicts[0].json()["distance_to_limit"], 4.0);
     }
 }

@@ -158,92 +158,103 @@ const KUBE_STRIPPED: &str = "kube, streaming list, JSON, no managedFields";
 const DECODED_PROTOBUF: &str = "Kubist decoded, protobuf";
 
 fn verdicts_of(options: &Options, measured: &[Measured]) -> Vec<Verdict> {
-    let of = |name: &str, figure: &dyn Fn(&Measured) -> f64| {
-        let found = measured.iter().find(|it| it.name == name);
-        found.map_or_else(Samples::default, |it| Samples::once(figure(it)))
-    };
-    let less = |what: &str, ours: &str, theirs: &[&str], figure: &dyn Fn(&Measured) -> f64| {
-        let peers = theirs.iter().map(|&it| (it, of(it, figure)));
-        Verdict::less(what, of(ours, figure)).beside(peers)
-    };
-    let cpu = |it: &Measured| it.number("sync", "cpu_seconds");
-    let update = |it: &Measured| update_cpu(options, it);
-    let (heap, resident) = (Measured::heap, Measured::resident);
-    let json = [GO[1], KUBE[0], KUBE[1]];
-    let (least, least_update) = (of(FLOOR, &cpu).median(), of(FLOOR, &update).median());
-    let mut verdicts = vec![
-        Verdict::less("CPU of the first sync, encoded", of(ENCODED, &cpu))
-            .limit(FLOOR, least)
-            .goal_of_limit(1.15),
-        Verdict::less("the same, with what is kept", of(ENCODED, &cpu))
-            .limit(KEEPING, of(KEEPING, &cpu).median()),
-        less("CPU of the first sync, encoded", ENCODED, &GO, &cpu).goal(8.0),
-        less("CPU of the first sync, encoded", ENCODED, &KUBE, &cpu).goal(10.0),
-        less(
-            "CPU of the first sync, decoded JSON",
-            DECODED_JSON,
-            &json,
-            &cpu,
-        ),
-    ];
-    let updates = [
-        less("CPU of an update, encoded", ENCODED, &GO, &update).goal(6.0),
-        less("CPU of an update, encoded", ENCODED, &KUBE, &update).goal(5.0),
-        less(
-            "CPU of an update, decoded JSON",
-            DECODED_JSON,
-            &json,
-            &update,
-        ),
-    ];
-    verdicts.extend(updates.map(|it| it.limit(FLOOR, least_update)));
-    let stripped = "live heap per Pod, JSON without managedFields";
-    verdicts.extend([
-        less("live heap per Pod, encoded", ENCODED, &GO, &heap).goal(3.0),
-        less(
-            "live heap per Pod, decoded protobuf",
-            DECODED_PROTOBUF,
-            &GO[..1],
-            &heap,
-        )
-        .goal(1.0),
-        less(
-            "live heap per Pod, decoded JSON",
-            DECODED_JSON,
-            &GO[1..],
-            &heap,
-        ),
-        less(stripped, STRIPPED, &[GO_STRIPPED], &heap).goal(2.0),
-        less("RSS per Pod, encoded", ENCODED, &GO, &resident),
-        less("RSS per Pod, encoded", ENCODED, &KUBE, &resident).goal(9.0),
-        less("RSS per Pod, decoded JSON", DECODED_JSON, &json, &resident),
-        less(
-            "RSS per Pod, JSON without managedFields",
-            STRIPPED,
-            &[GO_STRIPPED, KUBE_STRIPPED],
-            &resident,
-        ),
-    ]);
+    let mut verdicts = syncs(measured);
+    verdicts.extend(updates(options, measured));
+    verdicts.extend(memory(measured));
     verdicts.extend(bounds(measured));
+    verdicts
+}
+
+/// The figure of a peer; an empty one if the peer was not measured.
+fn of(measured: &[Measured], name: &str, figure: impl Fn(&Measured) -> f64) -> Samples {
+    let found = measured.iter().find(|it| it.name == name);
+    found.map_or_else(Samples::default, |it| Samples::once(figure(it)))
+}
+
+fn less(
+    measured: &[Measured],
+    what: &str,
+    (ours, theirs): (&str, &[&str]),
+    figure: impl Fn(&Measured) -> f64,
+) -> Verdict {
+    let peers = theirs.iter().map(|&it| (it, of(measured, it, &figure)));
+    Verdict::less(what, of(measured, ours, &figure)).beside(peers)
+}
+
+/// Any peer whose content is JSON.
+const JSON: [&str; 3] = [GO[1], KUBE[0], KUBE[1]];
+
+fn syncs(measured: &[Measured]) -> Vec<Verdict> {
+    let cpu = |it: &Measured| it.number("sync", "cpu_seconds");
+    let less = |what, ours, theirs: &[&str]| less(measured, what, (ours, theirs), cpu);
+    let of = |name| of(measured, name, cpu);
+    let first = "CPU of the first sync, encoded";
+    let mut verdicts = vec![
+        less(first, ENCODED, &[])
+            .limit(FLOOR, of(FLOOR).median())
+            .goal_of_limit(1.15),
+    ];
+    let keeping = [
+        less("the same, with what is kept", ENCODED, &[]),
+        less(first, ENCODED, &GO).goal(8.0),
+        less(first, ENCODED, &KUBE).goal(10.0),
+        less("CPU of the first sync, decoded JSON", DECODED_JSON, &JSON),
+    ];
+    verdicts.extend(keeping.map(|it| it.limit(KEEPING, of(KEEPING).median())));
+    verdicts
+}
+
+fn updates(options: &Options, measured: &[Measured]) -> [Verdict; 3] {
+    let cpu = |it: &Measured| update_cpu(options, it);
+    let less = |what, ours, theirs: &[&str]| less(measured, what, (ours, theirs), cpu);
+    let verdicts = [
+        less("CPU of an update, encoded", ENCODED, &GO).goal(6.0),
+        less("CPU of an update, encoded", ENCODED, &KUBE).goal(5.0),
+        less("CPU of an update, decoded JSON", DECODED_JSON, &JSON),
+    ];
+    let limit = of(measured, FLOOR, cpu).median();
+    verdicts.map(|it| it.limit(FLOOR, limit))
+}
+
+/// What is kept without managed fields may be less than what was received, so it has no limit.
+fn memory(measured: &[Measured]) -> Vec<Verdict> {
+    let stripped = (STRIPPED, &[GO_STRIPPED, KUBE_STRIPPED][..]);
+    let of_heap = |form: &str, systems: (&str, &[&str])| {
+        let what = format!("live heap per Pod, {form}");
+        less(measured, &what, systems, Measured::heap)
+    };
+    let resident = |form: &str, systems: (&str, &[&str])| {
+        let what = format!("RSS per Pod, {form}");
+        less(measured, &what, systems, Measured::resident)
+    };
+    let heaps = [
+        of_heap("encoded", (ENCODED, &GO)).goal(3.0),
+        of_heap("decoded protobuf", (DECODED_PROTOBUF, &GO[..1])).goal(1.0),
+        of_heap("decoded JSON", (DECODED_JSON, &GO[1..])),
+    ];
+    let residents = [
+        resident("encoded", (ENCODED, &GO)),
+        resident("encoded", (ENCODED, &KUBE)).goal(9.0),
+        resident("decoded JSON", (DECODED_JSON, &JSON)),
+    ];
+    let kept = |figure: fn(&Measured) -> f64| of(measured, KEEPING, figure).median();
+    let limited = |it: [Verdict; 3], limit: f64| it.map(|it| it.limit(KEEPING, limit));
+    let mut verdicts = Vec::from(limited(heaps, kept(Measured::heap)));
+    verdicts.push(of_heap("JSON without managedFields", stripped).goal(2.0));
+    verdicts.extend(limited(residents, kept(Measured::resident)));
+    verdicts.push(resident("JSON without managedFields", stripped));
     verdicts
 }
 
 /// What has a limit of its own, and no peer.
 fn bounds(measured: &[Measured]) -> [Verdict; 2] {
-    let of = |figure: &dyn Fn(&Measured) -> f64| {
-        let found = measured.iter().find(|it| it.name == ENCODED);
-        found.map_or_else(Samples::default, |it| Samples::once(figure(it)))
-    };
-    let steady = of(&|it| it.number("relist", "rss_before_kb"));
+    let of = |phase, key| of(measured, ENCODED, |it| it.number(phase, key));
     [
-        Verdict::less("peak of a relist", of(&|it| it.number("relist", "peak_kb")))
-            .limit("steady state", steady.median())
+        Verdict::less("peak of a relist", of("relist", "peak_kb"))
+            .limit("steady state", of("relist", "rss_before_kb").median())
             .goal_of_limit(1.25),
-        Verdict::less(
-            "full decodes in the first sync",
-            of(&|it| it.number("sync", "full_decodes")),
-        )
-        .goal_value("0", 0.0),
+        Verdict::less("full decodes in the first sync", of("sync", "full_decodes"))
+            .goal_value("0", 0.0),
     ]
 }
 
