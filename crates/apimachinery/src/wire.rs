@@ -75,7 +75,7 @@ pub use projection::{
 #[cfg(feature = "prost")]
 pub use prost_adapter::merge_prost_field;
 pub use protobuf::merge_protobuf;
-pub use protobuf_encode::to_protobuf;
+pub use protobuf_encode::{prepend_view, to_protobuf};
 pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJson};
 pub use raw_field::{
     RawField, delimited_length, push_delimited, push_header, raw_fields, skip_field, split_tag,
@@ -130,6 +130,17 @@ macro_rules! message {
                 match index {
                     $($index => Some($crate::wire::FieldAccess::view(&self.$field)),)*
                     _ => None,
+                }
+            }
+            fn prepend_field(
+                &self,
+                index: usize,
+                field: &$crate::wire::Field,
+                out: &mut $crate::wire::ReverseWriter,
+            ) {
+                match index {
+                    $($index => $crate::wire::FieldAccess::prepend(&self.$field, field, out),)*
+                    _ => {}
                 }
             }
         }

@@ -2,7 +2,10 @@
 //!
 //! The engine does not know the structs; each Rust type of a field implements [`FieldAccess`].
 
-use super::{Message, SerdeField};
+use super::protobuf_encode::{
+    prepend_double, prepend_int, prepend_list, prepend_map, prepend_nested,
+};
+use super::{Field, FieldFlags, Message, ReverseWriter, SerdeField, prepend_view};
 use crate::{ByteString, Str};
 use std::collections::BTreeMap;
 
@@ -74,6 +77,10 @@ pub trait FieldAccess {
     fn slot(&mut self) -> Slot<'_>;
     /// Returns read access.
     fn view(&self) -> View<'_>;
+    /// Prepends the field as protobuf.
+    fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+        prepend_view(field, Some(self.view()), out);
+    }
 }
 
 /// An optional message.
@@ -129,13 +136,16 @@ pub trait MessageMap: std::fmt::Debug {
 }
 
 macro_rules! scalar {
-    ($($type:ty => $slot:ident, $opt:ident);* $(;)?) => {$(
+    ($($type:ty => $slot:ident, $opt:ident, $prepend:ident);* $(;)?) => {$(
         impl FieldAccess for $type {
             fn slot(&mut self) -> Slot<'_> {
                 Slot::$slot(self)
             }
             fn view(&self) -> View<'_> {
                 View::$slot(*self)
+            }
+            fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+                $prepend(field.number, (*self).into(), out);
             }
         }
         impl FieldAccess for Option<$type> {
@@ -145,15 +155,20 @@ macro_rules! scalar {
             fn view(&self) -> View<'_> {
                 View::$opt(*self)
             }
+            fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+                if let Some(value) = self {
+                    value.prepend(field, out);
+                }
+            }
         }
     )*};
 }
 
 scalar! {
-    bool => Bool, OptBool;
-    i32 => I32, OptI32;
-    i64 => I64, OptI64;
-    f64 => F64, OptF64;
+    bool => Bool, OptBool, prepend_int;
+    i32 => I32, OptI32, prepend_int;
+    i64 => I64, OptI64, prepend_int;
+    f64 => F64, OptF64, prepend_double;
 }
 
 macro_rules! by_reference {
@@ -170,15 +185,25 @@ macro_rules! by_reference {
 }
 
 by_reference! {
-    Str => Str,
     ByteString => Bytes,
     Vec<Str> => StrList,
     Vec<bool> => BoolList,
     Vec<i32> => I32List,
     Vec<i64> => I64List,
     Vec<ByteString> => BytesList,
-    BTreeMap<Str, Str> => StrMap,
     BTreeMap<Str, ByteString> => BytesMap,
+}
+
+impl FieldAccess for Str {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Str(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::Str(self)
+    }
+    fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+        out.prepend_delimited(field.number, self.as_bytes());
+    }
 }
 
 impl FieldAccess for Option<Str> {
@@ -187,6 +212,23 @@ impl FieldAccess for Option<Str> {
     }
     fn view(&self) -> View<'_> {
         View::OptStr(self.as_ref())
+    }
+    fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+        if let Some(text) = self {
+            out.prepend_delimited(field.number, text.as_bytes());
+        }
+    }
+}
+
+impl FieldAccess for BTreeMap<Str, Str> {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::StrMap(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::StrMap(self)
+    }
+    fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+        prepend_map(field.number, self, out);
     }
 }
 
@@ -205,6 +247,9 @@ impl<T: Message> FieldAccess for T {
     }
     fn view(&self) -> View<'_> {
         View::Message(self.as_message())
+    }
+    fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+        prepend_nested(field.number, self.as_message(), out);
     }
 }
 
@@ -226,6 +271,14 @@ impl<T: Message + Default> FieldAccess for Option<T> {
     }
     fn view(&self) -> View<'_> {
         View::OptMessage(self.as_ref().map(Message::as_message))
+    }
+    fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+        if let Some(message) = self {
+            prepend_nested(field.number, message.as_message(), out);
+        } else if !field.flags.has(FieldFlags::POINTER) {
+            // A zero Go value (`metav1.Time`) is an empty message.
+            out.prepend_delimited(field.number, &[]);
+        }
     }
 }
 
@@ -261,6 +314,11 @@ impl<T: Message + Default> FieldAccess for Vec<T> {
     }
     fn view(&self) -> View<'_> {
         View::MessageList(self)
+    }
+    fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
+        if !self.is_empty() {
+            prepend_list(field.number, self, out);
+        }
     }
 }
 

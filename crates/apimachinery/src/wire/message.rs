@@ -1,6 +1,6 @@
 //! `Message`: the engine's view of an API struct, and `Wire`: the typed interface.
 
-use super::{DecodeContext, ReverseWriter, Schema, Slot, View, WireError};
+use super::{DecodeContext, Field, ReverseWriter, Schema, Slot, View, WireError};
 use serde_json::{Map, Value};
 use std::any::Any;
 use std::borrow::Cow;
@@ -44,6 +44,14 @@ pub trait Message: Any + fmt::Debug + Send + Sync {
 
     /// Returns read access to field `index` of the schema; none if there is no such field.
     fn view(&self, index: usize) -> Option<View<'_>>;
+
+    /// Prepends field `index`, which is this one, as protobuf. It does what [`prepend_view`] does
+    /// with the field's view, without making one.
+    ///
+    /// [`prepend_view`]: super::prepend_view
+    fn prepend_field(&self, index: usize, field: &Field, out: &mut ReverseWriter) {
+        super::prepend_view(field, self.view(index), out);
+    }
 
     /// Returns itself; for a box, what is in it, so that access to its fields is one call.
     fn as_message(&self) -> &dyn Message
@@ -121,6 +129,9 @@ impl<T: Message> Message for Box<T> {
     }
     fn view(&self, index: usize) -> Option<View<'_>> {
         (**self).view(index)
+    }
+    fn prepend_field(&self, index: usize, field: &Field, out: &mut ReverseWriter) {
+        (**self).prepend_field(index, field, out);
     }
     fn scalar(&self) -> JsonScalar<'_> {
         (**self).scalar()

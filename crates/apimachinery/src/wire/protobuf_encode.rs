@@ -3,7 +3,11 @@
 //! A length-delimited field has its length before its contents. Written backwards, the contents
 //! come first, so one pass without computing sizes gives upstream's exact bytes.
 
-use super::{Entry, Field, FieldFlags, JsonForm, Message, ReverseWriter, Schema, View};
+use super::{
+    Entry, Field, FieldFlags, JsonForm, Message, MessageList, ReverseWriter, Schema, View,
+};
+use crate::Str;
+use std::collections::BTreeMap;
 
 /// Encodes a message to protobuf, byte-exact with upstream's encoder (no envelope).
 pub fn to_protobuf(message: &dyn Message) -> Vec<u8> {
@@ -28,7 +32,10 @@ fn prepend_entries(
 ) {
     for &entry in order.iter().rev() {
         match entry {
-            Entry::Field(index) => prepend_field(message, schema, usize::from(index), out),
+            Entry::Field(index) => {
+                let index = usize::from(index);
+                message.prepend_field(index, &schema.fields[index], out);
+            }
             Entry::Group { number, entries } => {
                 let mark = out.len();
                 prepend_entries(message, schema, entries, out);
@@ -44,30 +51,22 @@ pub(super) fn prepend_int(number: u32, value: i64, out: &mut ReverseWriter) {
     out.prepend_tag(number, 0);
 }
 
-fn prepend_double(number: u32, value: f64, out: &mut ReverseWriter) {
+pub(super) fn prepend_double(number: u32, value: f64, out: &mut ReverseWriter) {
     out.prepend(&value.to_le_bytes());
     out.prepend_tag(number, 1);
 }
 
-fn prepend_nested(number: u32, message: &dyn Message, out: &mut ReverseWriter) {
+pub(super) fn prepend_nested(number: u32, message: &dyn Message, out: &mut ReverseWriter) {
     let mark = out.len();
     prepend_message(message, out);
     out.prepend_header(number, mark);
 }
 
-fn prepend_field(
-    message: &dyn Message,
-    schema: &'static Schema,
-    index: usize,
-    out: &mut ReverseWriter,
-) {
-    let field = &schema.fields[index];
+/// Prepends a field by its view; nothing if it has none. Types whose fields do not write themselves
+/// are encoded by it.
+pub fn prepend_view(field: &Field, view: Option<View<'_>>, out: &mut ReverseWriter) {
     let number = field.number;
-    if field.flags.has(FieldFlags::JSON_ONLY) {
-        return;
-    }
-    // Matched where it is: a view that is moved first is read before the processor has written it.
-    match message.view(index) {
+    match view {
         Some(View::Bool(value) | View::OptBool(Some(value))) => {
             prepend_int(number, i64::from(value), out);
         }
@@ -85,19 +84,8 @@ fn prepend_field(
         Some(View::OptMessage(None)) if !field.flags.has(FieldFlags::POINTER) => {
             out.prepend_delimited(number, &[]);
         }
-        Some(View::MessageList(list)) => {
-            for item in (0..list.len()).rev().filter_map(|index| list.at(index)) {
-                prepend_nested(number, item, out);
-            }
-        }
-        Some(View::StrMap(map)) => {
-            for (key, value) in map.iter().rev() {
-                let mark = out.len();
-                out.prepend_delimited(2, value.as_bytes());
-                out.prepend_delimited(1, key.as_bytes());
-                out.prepend_header(number, mark);
-            }
-        }
+        Some(View::MessageList(list)) => prepend_list(number, list, out),
+        Some(View::StrMap(map)) => prepend_map(number, map, out),
         Some(
             View::OptBool(None)
             | View::OptI32(None)
@@ -107,6 +95,21 @@ fn prepend_field(
         )
         | None => {}
         Some(view) => prepend_rare(field, view, out),
+    }
+}
+
+pub(super) fn prepend_map(number: u32, map: &BTreeMap<Str, Str>, out: &mut ReverseWriter) {
+    for (key, value) in map.iter().rev() {
+        let mark = out.len();
+        out.prepend_delimited(2, value.as_bytes());
+        out.prepend_delimited(1, key.as_bytes());
+        out.prepend_header(number, mark);
+    }
+}
+
+pub(super) fn prepend_list(number: u32, list: &dyn MessageList, out: &mut ReverseWriter) {
+    for item in (0..list.len()).rev().filter_map(|index| list.at(index)) {
+        prepend_nested(number, item, out);
     }
 }
 
@@ -176,3 +179,6 @@ fn prepend_collection(number: u32, view: View<'_>, out: &mut ReverseWriter) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,12 +60,22 @@ impl ReverseWriter {
     /// Prepends `bytes`.
     #[inline]
     pub fn prepend(&mut self, bytes: &[u8]) {
-        if bytes.len() > self.start {
+        if let Some(room) = self.room(bytes.len()) {
+            room.copy_from_slice(bytes);
+        } else {
             self.grow(bytes.len());
+            self.prepend(bytes);
         }
-        let start = self.start - bytes.len();
-        self.bytes[start..self.start].copy_from_slice(bytes);
+    }
+
+    /// Takes this many bytes at the front, to be filled; none if there is no room.
+    #[inline]
+    fn room(&mut self, length: usize) -> Option<&mut [u8]> {
+        // One test for both ends: what wraps is beyond the end.
+        let start = self.start.wrapping_sub(length);
+        let room = self.bytes.get_mut(start..self.start)?;
         self.start = start;
+        Some(room)
     }
 
     /// Prepends a varint.
@@ -77,6 +87,7 @@ impl ReverseWriter {
         }
     }
 
+    #[cold]
     fn prepend_long_varint(&mut self, value: u64) {
         let mut bytes = [0; VARINT_BYTES_MAX];
         let length = write_varint(value, &mut bytes);
@@ -93,27 +104,43 @@ impl ReverseWriter {
     /// earlier [`len`](Self::len).
     #[inline]
     pub fn prepend_header(&mut self, number: u32, mark: usize) {
-        self.prepend_lengths(number, self.len() - mark);
+        let length = self.len() - mark;
+        match short_header(number, length) {
+            Some(Short::One(header)) => self.prepend(&header),
+            Some(Short::Two(header)) => self.prepend(&header),
+            None => self.prepend_lengths(number, length),
+        }
     }
 
     /// Prepends a length-delimited field.
     #[inline]
     pub fn prepend_delimited(&mut self, number: u32, contents: &[u8]) {
-        self.prepend(contents);
-        self.prepend_lengths(number, contents.len());
+        match short_header(number, contents.len()) {
+            Some(Short::One(header)) => self.prepend_both(header, contents),
+            Some(Short::Two(header)) => self.prepend_both(header, contents),
+            None => {
+                self.prepend(contents);
+                self.prepend_lengths(number, contents.len());
+            }
+        }
     }
 
     #[inline]
-    fn prepend_lengths(&mut self, number: u32, length: usize) {
-        // Most tags and lengths have one byte each.
-        if let (Ok(number @ ..0x10), Ok(length @ ..0x80)) =
-            (u8::try_from(number), u8::try_from(length))
-        {
-            self.prepend(&[number << 3 | 2, length]);
+    fn prepend_both<const N: usize>(&mut self, header: [u8; N], contents: &[u8]) {
+        let room = self.room(N + contents.len());
+        if let Some((front, rest)) = room.and_then(|it| it.split_first_chunk_mut()) {
+            *front = header;
+            rest.copy_from_slice(contents);
         } else {
-            self.prepend_varint(length as u64);
-            self.prepend_tag(number, 2);
+            self.prepend(contents);
+            self.prepend(&header);
         }
+    }
+
+    #[cold]
+    fn prepend_lengths(&mut self, number: u32, length: usize) {
+        self.prepend_varint(length as u64);
+        self.prepend_tag(number, 2);
     }
 
     /// Returns the written bytes.
@@ -131,6 +158,27 @@ impl ReverseWriter {
         bytes[size - written..].copy_from_slice(&self.bytes[self.start..]);
         self.bytes = bytes;
         self.start = size - written;
+    }
+}
+
+/// The header of a length-delimited field whose length has one byte, as most have, and whose tag has
+/// one or two.
+enum Short {
+    One([u8; 2]),
+    Two([u8; 3]),
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both are in range")]
+fn short_header(number: u32, length: usize) -> Option<Short> {
+    const TAG: u8 = 2;
+    match (number, length) {
+        (..0x10, ..0x80) => Some(Short::One([(number << 3) as u8 | TAG, length as u8])),
+        (..0x800, ..0x80) => {
+            let low = (number << 3) as u8 | TAG | 0x80;
+            Some(Short::Two([low, (number >> 4) as u8, length as u8]))
+        }
+        _ => None,
     }
 }
 

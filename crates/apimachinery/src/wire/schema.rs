@@ -216,10 +216,8 @@ impl FieldFlags {
     pub const POINTER: Self = Self(4);
     /// The published schema requires it.
     pub const REQUIRED: Self = Self(8);
-    /// It is not in protobuf (for example a nested kind's own `kind` and `apiVersion`).
-    pub const JSON_ONLY: Self = Self(16);
     /// It is not a JSON field of its own: it holds the other members of a kind defined at run time.
-    pub const PROTOBUF_ONLY: Self = Self(32);
+    pub const PROTOBUF_ONLY: Self = Self(16);
 
     /// Returns the union of both sets.
     #[must_use]
