@@ -9,6 +9,7 @@ use super::json_encode::{is_null, is_written, is_zero_message, union_view, whole
 use super::json_text::plain_run;
 use super::{EncodeError, Field, FieldFlags, JsonForm, JsonScalar, Message, MessageList, View};
 use crate::ByteString;
+use std::cell::Cell;
 
 type Written = Result<(), EncodeError>;
 
@@ -24,9 +25,22 @@ pub fn to_json(message: &dyn Message) -> Vec<u8> {
 /// # Errors
 /// A [`SerdeField`](super::SerdeField) has no JSON form.
 pub(super) fn try_to_json(message: &dyn Message) -> Result<Vec<u8>, EncodeError> {
-    let mut out = Vec::with_capacity(1024);
-    write_message(message, true, &mut out)?;
-    Ok(out)
+    let mut out = KEPT.take();
+    out.clear();
+    let written = write_message(message, true, &mut out);
+    let written = written.map(|()| out.to_vec());
+    if out.capacity() <= SIZE_KEPT_MAX {
+        KEPT.set(out);
+    }
+    written
+}
+
+/// The largest buffer that a thread keeps for the next message.
+const SIZE_KEPT_MAX: usize = 256 << 10;
+
+thread_local! {
+    /// A buffer that has grown is not grown again for the next message.
+    static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Appends the JSON of a message. A kind begins with `kind` and `apiVersion` if `type_meta` is set.
