@@ -28,7 +28,7 @@ pub(super) fn try_to_json(message: &dyn Message) -> Result<Vec<u8>, EncodeError>
     let mut out = KEPT.take();
     out.clear();
     let written = write_message(message, true, &mut out);
-    let written = written.map(|()| out.to_vec());
+    let written = written.map(|()| Vec::from(out.as_slice()));
     if out.capacity() <= SIZE_KEPT_MAX {
         KEPT.set(out);
     }

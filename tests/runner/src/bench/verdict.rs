@@ -45,7 +45,7 @@ enum Goal {
 /// What bounds the figure from the better side.
 struct Limit {
     name: String,
-    /// NaN where the limit is known by name only.
+    /// NaN if it was not measured.
     figure: f64,
 }
 
@@ -104,11 +104,6 @@ impl Verdict {
         let name = name.to_owned();
         self.limit = Some(Limit { name, figure });
         self
-    }
-
-    /// What bounds the figure is known, but not by how much.
-    pub(super) fn limit_named(self, name: &str) -> Self {
-        self.limit(name, f64::NAN)
     }
 
     /// The goal is to be no further from the limit than this many times.

@@ -62,7 +62,7 @@ fn a_limit_has_a_distance_where_its_figure_is_known() {
     assert_eq!(peak(250.0).cells()[4], "2.0 ×");
     let rate = Verdict::more("rate", once(5.0)).limit("the wire", 20.0);
     assert_eq!(rate.cells()[6], "4.0 ×");
-    let named = Verdict::more("rate", once(5.0)).limit_named("one lock");
+    let named = Verdict::more("rate", once(5.0)).limit("one lock", f64::NAN);
     assert_eq!(named.cells()[5..], ["one lock", "–"]);
 }
 
@@ -82,7 +82,7 @@ fn what_was_not_measured_is_no_verdict() {
     assert_eq!(ours.goal(8.0).cells()[2..5], ["–", "8 × ahead", "–"]);
     let peer = Verdict::less("cpu", once(1.0)).beside([("go", once(f64::NAN))]);
     assert!(!peer.is_known());
-    assert!(!peer.limit_named("one lock").is_known());
+    assert!(!peer.limit("one lock", f64::NAN).is_known());
     let lost = Verdict::less("lost", once(f64::NAN)).goal_value("0", 0.0);
     assert!(!lost.is_known());
 }
