@@ -127,10 +127,13 @@ impl Cluster {
             if refusal.blames_member() {
                 self.leave(&member);
             }
-            if !refusal.may_repeat(method.repeatable) || !pauses.wait().await {
-                return Err(refusal.after(before));
+            if deadline <= Instant::now() {
+                return Err(refusal.cut_after(before));
             }
-            before = Some(refusal);
+            if !refusal.may_repeat(method.repeatable) || !pauses.wait().await {
+                return Err(refusal);
+            }
+            before = Some(refusal.into_fault());
         }
     }
 

@@ -14,9 +14,10 @@ pub struct Config {
     /// Time limit for a connection. Default: 3 s.
     pub connect_timeout: Duration,
     /// Time limit of an operation with all its retries. Default: 15 s, three times what a cluster
-    /// needs to elect another leader.
+    /// needs to elect another leader. No attempt begins in its last 100 ms, which it might take.
     pub request_timeout: Duration,
-    /// How long an interrupted watch may take to resume before it ends. Default: 30 s.
+    /// How long an interrupted watch may take to resume before it ends. Default: 30 s. No attempt
+    /// begins in its last 100 ms.
     pub resume_timeout: Duration,
     /// Interval of keep-alive pings; a connection without a response for as long again is closed.
     /// Default: 10 s; etcd forbids less than 5.

@@ -128,11 +128,12 @@ impl Refusal {
         Self::of(Status::deadline_exceeded("no answer before the deadline"))
     }
 
-    /// Adds why the attempt before this one failed, if the deadline cut this one: a write may have
-    /// happened, so it remains a timeout, but the reason for it came before.
-    pub(crate) fn after(self, before: Option<Self>) -> Self {
+    /// Adds why the attempt before this one failed, if this one was cut by the deadline, which has
+    /// passed. A write may have happened, so it remains a timeout, but the reason for it came
+    /// before.
+    pub(crate) fn cut_after(self, before: Option<Fault>) -> Self {
         match (self, before) {
-            (Self::Fault { fault, passing }, Some(Self::Fault { fault: before, .. }))
+            (Self::Fault { fault, passing }, Some(before))
                 if fault.kind() == FaultKind::Timeout && !passing =>
             {
                 let fault = Fault::new(FaultKind::Timeout, Cut { before });
@@ -279,18 +280,19 @@ mod tests {
             let before = cut.source().expect("its cause");
             (fault.kind(), cut.to_string(), cause(before))
         };
-        let refused = || Some(Refusal::of(Status::unavailable("etcdserver: no leader")));
+        let refused = || Refusal::of(Status::unavailable("etcdserver: no leader"));
+        let refused = || Some(refused().into_fault());
         let why = (
             FaultKind::Timeout,
             "no answer before the deadline; the attempt before it failed".to_owned(),
             Some("etcdserver: no leader".to_owned()),
         );
-        assert_eq!(said(Refusal::deadline().after(refused())), why);
+        assert_eq!(said(Refusal::deadline().cut_after(refused())), why);
         // The transport has the same deadline, and may be the first to see it.
         let transport = Refusal::of(Status::cancelled("Timeout expired"));
-        assert_eq!(said(transport.after(refused())), why);
+        assert_eq!(said(transport.cut_after(refused())), why);
         let full = Refusal::of(Status::resource_exhausted("mvcc: database space exceeded"));
-        let kept = full.after(refused()).into_fault();
+        let kept = full.cut_after(refused()).into_fault();
         assert_eq!(kept.kind(), FaultKind::NoSpace);
         assert!(kept.source().and_then(Error::source).is_none());
     }

@@ -101,6 +101,7 @@ impl Follower {
     /// Opens a stream at `next`, on any member.
     async fn open(&mut self) -> Result<(), WatchError> {
         let mut pauses = Pauses::until(self.deadline);
+        let mut before = None;
         loop {
             let opened = Stream::open(&self.shared, &self.request, self.next, self.deadline);
             match opened.await {
@@ -110,10 +111,17 @@ impl Follower {
                     return Ok(());
                 }
                 Err(ended) => {
+                    let ended = match ended {
+                        StreamEnd::Refused(refusal) if self.deadline <= Instant::now() => {
+                            StreamEnd::Refused(refusal.cut_after(before.take()))
+                        }
+                        ended => ended,
+                    };
                     let fault = self.fault(ended)?;
                     if !pauses.wait().await {
                         return Err(fault.into());
                     }
+                    before = Some(fault);
                 }
             }
         }

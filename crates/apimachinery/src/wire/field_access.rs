@@ -77,7 +77,7 @@ pub trait FieldAccess {
     fn slot(&mut self) -> Slot<'_>;
     /// Returns read access.
     fn view(&self) -> View<'_>;
-    /// Prepends the field as protobuf.
+    /// Prepends the field as protobuf: the same bytes as [`prepend_view`] of its view.
     fn prepend(&self, field: &Field, out: &mut ReverseWriter) {
         prepend_view(field, Some(self.view()), out);
     }

@@ -27,15 +27,20 @@ pub fn to_json(message: &dyn Message) -> Vec<u8> {
 pub(super) fn try_to_json(message: &dyn Message) -> Result<Vec<u8>, EncodeError> {
     let mut out = KEPT.take();
     out.clear();
+    out.reserve(SIZE_MIN);
     let written = write_message(message, true, &mut out);
-    let written = written.map(|()| Vec::from(out.as_slice()));
-    if out.capacity() <= SIZE_KEPT_MAX {
-        KEPT.set(out);
+    if out.capacity() > SIZE_KEPT_MAX {
+        written?;
+        out.shrink_to_fit();
+        return Ok(out);
     }
+    let written = written.map(|()| Vec::from(out.as_slice()));
+    KEPT.set(out);
     written
 }
 
-/// The largest buffer that a thread keeps for the next message.
+/// The size of a new buffer, and the largest that a thread keeps for the next message.
+const SIZE_MIN: usize = 1 << 10;
 const SIZE_KEPT_MAX: usize = 256 << 10;
 
 thread_local! {

@@ -87,7 +87,7 @@ impl ReverseWriter {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn prepend_long_varint(&mut self, value: u64) {
         let mut bytes = [0; VARINT_BYTES_MAX];
         let length = write_varint(value, &mut bytes);
@@ -137,7 +137,7 @@ impl ReverseWriter {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn prepend_lengths(&mut self, number: u32, length: usize) {
         self.prepend_varint(length as u64);
         self.prepend_tag(number, 2);

@@ -7,6 +7,7 @@ use kubist_storage::{
 use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, ConfigError, EtcdKv};
 use kubist_test_support::FaultProxy;
+use std::error::Error;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -45,6 +46,37 @@ async fn an_etcd_that_is_not_there_is_unavailable_after_the_deadline() {
     assert!(
         started.elapsed() < Duration::from_secs(10),
         "each has its deadline"
+    );
+}
+
+/// The second member accepts connections and says nothing.
+#[tokio::test]
+async fn a_silent_member_does_not_hide_why_the_one_before_it_failed() {
+    let absent = format!("http://{}", free_addresses(1)[0]);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("http://{}", silent.local_addr().unwrap());
+    let config = Config {
+        servers: vec![absent, silent],
+        ..impatient(String::new())
+    };
+    let kv = EtcdKv::new(config).unwrap();
+    let put = kv.put(PutRequest::new("/a", "1", Expected::Absent)).await;
+    let Err(WriteError::Fault(fault)) = put else {
+        panic!("{put:?}");
+    };
+    assert_eq!(fault.kind(), FaultKind::Timeout, "it may have happened");
+    let causes = std::iter::successors(fault.source(), |it| (*it).source());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    assert_eq!(
+        causes[..2],
+        [
+            "no answer before the deadline; the attempt before it failed",
+            "the storage engine is not available",
+        ]
+    );
+    assert!(
+        causes.last().unwrap().contains("refused"),
+        "it is the first member's: {causes:?}"
     );
 }
 

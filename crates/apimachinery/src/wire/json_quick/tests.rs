@@ -118,7 +118,7 @@ message_debug!(All);
 message_debug!(Either);
 
 /// Texts of values for every field, most of which fit only some.
-const VALUES: [&str; 46] = [
+pub(in crate::wire) const VALUES: [&str; 46] = [
     "null",
     "true",
     "false",

@@ -1,7 +1,7 @@
 //! What fields write themselves, compared with what their views say.
 
 use super::*;
-use crate::wire::json_quick::tests::{All, members};
+use crate::wire::json_quick::tests::{All, VALUES, members};
 use crate::wire::{DecodeContext, merge_json, merge_protobuf, push_delimited};
 use proptest::prelude::*;
 
@@ -10,12 +10,34 @@ fn by_views(message: &dyn Message) -> Vec<u8> {
     let schema = message.schema();
     ReverseWriter::written_by(|out| {
         for entry in schema.order.iter().rev() {
-            if let Entry::Field(index) = *entry {
-                let index = usize::from(index);
-                prepend_view(&schema.fields[index], message.view(index), out);
-            }
+            let Entry::Field(index) = *entry else {
+                unreachable!("it has no groups");
+            };
+            let index = usize::from(index);
+            prepend_view(&schema.fields[index], message.view(index), out);
         }
     })
+}
+
+#[test]
+fn every_field_writes_what_its_view_says() {
+    let mut written = 0;
+    for field in All::default().schema().fields {
+        for value in VALUES {
+            let name = field.json;
+            for text in [
+                format!("{{\"{name}\":{value}}}"),
+                format!("{{\"{name}\":[{value},{value}]}}"),
+                format!("{{\"{name}\":{{\"k\":{value}}}}}"),
+            ] {
+                let mut all = All::default();
+                let merged = merge_json(&mut all, text.as_bytes(), &mut DecodeContext::new());
+                assert_eq!(to_protobuf(&all), by_views(&all), "{text}");
+                written += u32::from(merged.is_ok() && all != All::default());
+            }
+        }
+    }
+    assert!(written > 300, "{written} values fit");
 }
 
 proptest! {
@@ -33,8 +55,7 @@ proptest! {
     }
 }
 
-/// Tags of one byte and of more, lengths of one byte and of more, and a buffer that is too small
-/// for any of them.
+/// Tags of one byte and of more, lengths of one byte and of more, with room and without.
 #[test]
 fn headers_have_the_length_that_the_number_and_the_contents_need() {
     for number in [1, 15, 16, 2047, 2048, 1 << 28] {
@@ -42,12 +63,15 @@ fn headers_have_the_length_that_the_number_and_the_contents_need() {
             let contents = vec![7; length];
             let mut wanted = Vec::new();
             push_delimited(number, &contents, &mut wanted);
-            let mut out = ReverseWriter::with_capacity(0);
-            out.prepend_delimited(number, &contents);
+            let [without_room, with_room] = [0, length + 10].map(|room| {
+                let mut out = ReverseWriter::with_capacity(room);
+                out.prepend_delimited(number, &contents);
+                out
+            });
             let mut apart = ReverseWriter::with_capacity(length + 1);
             apart.prepend(&contents);
             apart.prepend_header(number, 0);
-            for out in [out, apart] {
+            for out in [without_room, with_room, apart] {
                 assert_eq!(out.into_vec(), wanted, "{number}, {length}");
             }
         }
