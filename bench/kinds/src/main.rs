@@ -9,7 +9,7 @@ mod case;
 mod fill;
 mod list;
 
-use case::{Case, LIMITS, OPERATIONS};
+use case::{BASELINES, Case, OPERATIONS};
 use clap::Parser;
 
 #[derive(Parser)]
@@ -38,9 +38,9 @@ fn main() -> Result<(), case::Failure> {
             measured.push((name, case));
         }
     }
-    for (index, limit) in LIMITS.iter().enumerate() {
-        let times = measured.iter().map(|(_, case)| case.limits[index]);
-        print_mean(&format!("kinds/limit/{limit}"), times);
+    for (index, baseline) in BASELINES.iter().enumerate() {
+        let times = measured.iter().map(|(_, case)| case.baselines[index]);
+        print_mean(&format!("kinds/baseline/{baseline}"), times);
     }
     for (index, (operation, peer)) in OPERATIONS.iter().enumerate() {
         let times = |(name, case): &(&'static str, Case)| {

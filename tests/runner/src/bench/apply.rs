@@ -8,8 +8,8 @@ use super::chart::Chart;
 use super::figure::Figure;
 use super::peers::{self, Peers};
 use super::replayed::{
-    ALONE, ALONE_JSON, ALONE_READ, DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, PEERS,
-    Recordings, contestant,
+    ALONE, ALONE_JSON, ALONE_READ, DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, Recordings,
+    contestants, is_limit,
 };
 use super::report::Report;
 use super::rounds::{Rounds, System, find, interleave};
@@ -72,11 +72,7 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
     let recordings = Recordings::write(peers, "pods", options.objects, options.updates)?;
     let mut runs = Vec::new();
     for (way, _) in WAYS {
-        let contestants: Vec<_> = PEERS
-            .iter()
-            .filter(|peer| options.only.as_ref().is_none_or(|it| peer.0.contains(it)))
-            .filter_map(|peer| contestant(peers, peer, &recordings))
-            .collect();
+        let contestants = contestants(peers, options.only.as_deref(), &recordings);
         let systems = interleave(rounds, &contestants, |command| {
             let mut line = measure(command, way, options)?;
             let of = |key: &str| line[key].as_f64().unwrap_or(f64::NAN) / count(options);
@@ -197,7 +193,7 @@ fn charts(runs: &[Run]) -> Vec<Chart> {
         ),
     ];
     for (chart, run) in charts.iter_mut().zip(runs) {
-        for system in &run.systems {
+        for system in run.systems.iter().filter(|it| !is_limit(it.name)) {
             let figure = run.samples(system.name, CPU).median();
             chart.bar(system.name, figure, format!("{figure:.1} µs"));
         }

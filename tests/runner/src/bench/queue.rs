@@ -38,8 +38,8 @@ const RATE: &str = "items_per_second";
 const OURS: &str = "Kubist";
 const THEIRS: [&str; 2] = ["client-go", "kube"];
 /// What passing items costs at least, as `queue_limits.rs` of the peer measures it.
-const LOCK: &str = "a deque and a set under a lock";
-const TIMER: &str = "a heap and a timer";
+const HANDOVER: &str = "handing names over in batches";
+const TIMER: &str = "sorting, and a timer";
 
 /// The limit of a case in our output.
 fn limit_of(case: &str) -> String {
@@ -96,7 +96,7 @@ fn rates(systems: &[System]) -> Table {
         systems.iter().filter(has)
     };
     head.extend(with_rates().map(|it| it.name));
-    head.push(LOCK);
+    head.push(HANDOVER);
     let mut table = Table::with_head(&head);
     for case in CASES {
         let cell = |it: &System| it.samples(case, RATE).show(rate);
@@ -138,7 +138,7 @@ fn verdicts(systems: &[System]) -> Vec<Verdict> {
     let limit = |case: &str, key: &str| own(&limit_of(case), key).median();
     let rate = |case: &str| {
         let verdict = Verdict::more(case, own(case, RATE)).beside(theirs(case, RATE));
-        verdict.limit(LOCK, limit(case, RATE))
+        verdict.limit(HANDOVER, limit(case, RATE))
     };
     let delayed = |what: &str, key: &str| {
         let verdict = Verdict::less(what, own(DELAYED, key)).beside(theirs(DELAYED, key));

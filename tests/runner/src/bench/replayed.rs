@@ -27,15 +27,20 @@ pub(super) const ALONE: &str = "following the watch, encoded";
 pub(super) const ALONE_READ: &str = "following the watch and decoding";
 pub(super) const ALONE_JSON: &str = "following the watch, decoded JSON";
 
+/// Whether the name is that of a limit.
+pub(super) fn is_limit(name: &str) -> bool {
+    [ALONE, ALONE_READ, ALONE_JSON].contains(&name)
+}
+
 /// A peer: its name, its program, its flags, and the encoding that it reads.
-pub(super) type Peer = (
+type Peer = (
     &'static str,
     &'static str,
     &'static [&'static str],
     &'static str,
 );
 
-pub(super) const PEERS: [Peer; 12] = [
+const PEERS: [Peer; 12] = [
     (OURS, "kubist-parts", &["--form", "encoded"], "protobuf"),
     (
         OURS_FIELDS,
@@ -90,8 +95,21 @@ pub(super) const PEERS: [Peer; 12] = [
     ),
 ];
 
+/// Returns the peers whose name contains the text, and the limits, except those that were not built.
+pub(super) fn contestants<'a>(
+    peers: &'a Peers,
+    only: Option<&str>,
+    recordings: &'a Recordings,
+) -> Vec<Contestant<'a>> {
+    PEERS
+        .iter()
+        .filter(|peer| only.is_none_or(|it| peer.0.contains(it)) || is_limit(peer.0))
+        .filter_map(|peer| contestant(peers, peer, recordings))
+        .collect()
+}
+
 /// Returns how a peer is started, unless it was not built.
-pub(super) fn contestant<'a>(
+fn contestant<'a>(
     peers: &'a Peers,
     &(name, program, flags, content): &'static Peer,
     recordings: &'a Recordings,

@@ -4,8 +4,8 @@
 use super::figure::Figure;
 use super::peers::{self, Peers};
 use super::replayed::{
-    ALONE, ALONE_JSON, ALONE_READ, DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, PEERS,
-    Recordings, contestant,
+    ALONE, ALONE_JSON, ALONE_READ, DECODED_JSON, GO, GO_JSON, KUBE, OURS, OURS_READ, Recordings,
+    contestants,
 };
 use super::report::Report;
 use super::rounds::{Rounds, System, find, interleave};
@@ -89,11 +89,7 @@ pub(super) fn run(peers: &Peers, options: &Options, rounds: Rounds) -> Outcome<R
     for workload in &WORKLOADS {
         let (objects, updates) = (workload.objects, workload.updates);
         let recordings = Recordings::write(peers, workload.kind, objects, updates)?;
-        let contestants: Vec<_> = PEERS
-            .iter()
-            .filter(|peer| options.only.as_ref().is_none_or(|it| peer.0.contains(it)))
-            .filter_map(|peer| contestant(peers, peer, &recordings))
-            .collect();
+        let contestants = contestants(peers, options.only.as_deref(), &recordings);
         let measure = |command: &mut Command| measure(command, workload);
         let systems = interleave(rounds, &contestants, measure)?;
         runs.push(Run { workload, systems });

@@ -165,11 +165,18 @@ impl Lateness {
     }
 }
 
-/// Names that wait for different times within a second.
-fn waits(names: &[Str]) -> impl Iterator<Item = (Str, Duration)> {
-    let wait = |number: usize| Duration::from_micros(number as u64 * 7919 % 1_000_000);
-    let numbered = names.iter().enumerate();
-    numbered.map(move |(number, name)| (name.clone(), wait(number)))
+/// Passes names on that wait for different times within a second; returns when they are due.
+pub(crate) fn due_times(
+    names: &[Str],
+    mut add: impl FnMut(Str, Duration),
+) -> HashMap<Str, Instant> {
+    let mut due = HashMap::with_capacity(names.len());
+    for (number, name) in names.iter().enumerate() {
+        let wait = Duration::from_micros(number as u64 * 7919 % 1_000_000);
+        due.insert(name.clone(), Instant::now() + wait);
+        add(name.clone(), wait);
+    }
+    due
 }
 
 /// Takes delayed items as they become due.
@@ -177,11 +184,7 @@ fn delays(names: &[Str]) -> Result<(), Failure> {
     on_one_thread(async {
         let mut lateness = Lateness::begin();
         let queue = WorkQueue::default();
-        let mut due = HashMap::with_capacity(names.len());
-        for (name, wait) in waits(names) {
-            due.insert(name.clone(), Instant::now() + wait);
-            queue.add_after(name, wait);
-        }
+        let due = due_times(names, |name, wait| queue.add_after(name, wait));
         lateness.added();
         for _ in names {
             if let Some(work) = queue.next().await {
@@ -191,7 +194,7 @@ fn delays(names: &[Str]) -> Result<(), Failure> {
         }
         lateness.print("delayed");
         let mut lateness = Lateness::begin();
-        queue_limits::delays(waits(names), &mut lateness).await;
+        queue_limits::delays(names, &mut lateness).await;
         lateness.print("limit, delayed");
     })
 }

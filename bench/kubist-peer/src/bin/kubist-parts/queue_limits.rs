@@ -1,108 +1,117 @@
-//! What passing items between tasks costs at least: the same names go through a deque and a set of
-//! names under one lock, and delayed ones through a heap and a timer.
+//! What passing items between tasks costs at least: names are hashed and handed over in batches,
+//! and delayed ones are sorted and wait for a timer.
 //!
-//! An item may be processed by two workers at once, none can be retried or delayed and added, and
-//! nothing is counted: a work queue does more than this.
+//! Nothing else that a work queue does is done: a name is handed over as often as it is added, and
+//! none can be retried, delayed again or counted.
 
-use crate::queue::{BETWEEN_YIELDS, Crowd, Lateness};
+use crate::queue::{BETWEEN_YIELDS, Crowd, Lateness, due_times};
+use hashbrown::DefaultHashBuilder;
 use kubist_apimachinery::Str;
 use meter::cpu;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::hash::BuildHasher as _;
+use std::hint::black_box;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
+use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, yield_now};
 
-/// Names that wait, each once.
-#[derive(Default)]
-struct Plain {
+/// Names with their hashes, which whoever takes takes all.
+struct Handover {
     state: Mutex<State>,
-    added: Notify,
+    /// A permit for each task that was told of names, or of the end.
+    told: Semaphore,
+    hasher: DefaultHashBuilder,
 }
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Str>,
-    names: HashSet<Str>,
-    /// Tasks that wait for a name and were not told of one.
+    waiting: Vec<(u64, Str)>,
+    /// Tasks that wait and were not told.
     idle: usize,
     closed: bool,
 }
 
-impl Plain {
+impl Handover {
+    fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+            told: Semaphore::new(0),
+            hasher: DefaultHashBuilder::default(),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn add(&self, name: Str) {
+        let hash = self.hasher.hash_one(&name);
         let mut state = self.state();
-        if state.names.insert(name.clone()) {
-            state.waiting.push_back(name);
-            if state.idle > 0 {
-                state.idle -= 1;
-                drop(state);
-                self.added.notify_one();
-            }
+        state.waiting.push((hash, name));
+        if state.idle > 0 {
+            state.idle -= 1;
+            drop(state);
+            self.told.add_permits(1);
         }
     }
 
-    fn take(&self) -> Option<Str> {
-        let mut state = self.state();
-        let name = state.waiting.pop_front()?;
-        state.names.remove(&name);
-        Some(name)
-    }
-
-    /// `None` once it is closed and empty.
-    async fn next(&self) -> Option<Str> {
+    /// Swaps the empty list for what waits; false once it is closed and nothing does.
+    async fn take(&self, names: &mut Vec<(u64, Str)>) -> bool {
         loop {
-            // From here on, closing is noticed.
-            let added = self.added.notified();
-            if let Some(name) = self.take() {
-                return Some(name);
-            }
             {
                 let mut state = self.state();
+                mem::swap(&mut state.waiting, names);
+                if !names.is_empty() {
+                    return true;
+                }
                 if state.closed {
-                    return None;
+                    return false;
                 }
                 state.idle += 1;
             }
-            added.await;
+            // It is never closed.
+            self.told.acquire().await.ok().map(|it| it.forget());
         }
     }
 
     fn close(&self) {
-        self.state().closed = true;
-        self.added.notify_waiters();
+        let mut state = self.state();
+        state.closed = true;
+        self.told.add_permits(mem::take(&mut state.idle));
     }
 }
 
 /// Adds and takes one name after another; returns names for a CPU second.
 pub(crate) fn one_thread(names: &[Str], items: usize) -> f64 {
-    let (plain, start) = (Plain::default(), cpu());
+    let (handover, mut taken, start) = (Handover::new(), Vec::new(), cpu());
     for number in 0..items {
-        plain.add(names[number % names.len()].clone());
-        assert!(plain.take().is_some());
+        handover.add(names[number % names.len()].clone());
+        mem::swap(&mut handover.state().waiting, &mut taken);
+        assert!(black_box(taken.pop()).is_some());
     }
     items as f64 / (cpu() - start)
 }
 
 /// Producers add names while workers take them; returns names a second.
 pub(crate) async fn produce(names: &Arc<[Str]>, items: usize, (producers, workers): Crowd) -> f64 {
-    let (plain, start) = (Arc::new(Plain::default()), Instant::now());
+    let (handover, start) = (Arc::new(Handover::new()), Instant::now());
     let (mut taking, mut adding) = (JoinSet::new(), JoinSet::new());
     for _ in 0..workers {
-        let plain = Arc::clone(&plain);
-        taking.spawn(async move { while plain.next().await.is_some() {} });
+        let handover = Arc::clone(&handover);
+        taking.spawn(async move {
+            let mut names = Vec::new();
+            while handover.take(&mut names).await {
+                names.drain(..).for_each(|it| drop(black_box(it)));
+            }
+        });
     }
     for producer in 0..producers {
         let numbers = (0..items).skip(producer).step_by(producers);
-        let (plain, names) = (Arc::clone(&plain), Arc::clone(names));
+        let (handover, names) = (Arc::clone(&handover), Arc::clone(names));
         adding.spawn(async move {
             for (at, number) in numbers.enumerate() {
-                plain.add(names[number % names.len()].clone());
+                handover.add(names[number % names.len()].clone());
                 if (at + 1) % BETWEEN_YIELDS == 0 {
                     yield_now().await;
                 }
@@ -110,25 +119,25 @@ pub(crate) async fn produce(names: &Arc<[Str]>, items: usize, (producers, worker
         });
     }
     while adding.join_next().await.is_some() {}
-    plain.close();
+    handover.close();
     while taking.join_next().await.is_some() {}
     items as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Names wait in a heap, and one timer is for the first.
-pub(crate) async fn delays(waits: impl Iterator<Item = (Str, Duration)>, lateness: &mut Lateness) {
-    let mut heap: BinaryHeap<_> = waits
-        .map(|(name, wait)| Reverse((Instant::now() + wait, name)))
-        .collect();
+/// Names are sorted once by when they are due, and one timer is for the first.
+pub(crate) async fn delays(names: &[Str], lateness: &mut Lateness) {
+    let mut waiting = Vec::with_capacity(names.len());
+    let due = due_times(names, |name, wait: Duration| {
+        waiting.push((Instant::now() + wait, name));
+    });
+    waiting.sort_unstable_by_key(|it| it.0);
     lateness.added();
-    while let Some(Reverse((due, _))) = heap.peek() {
-        tokio::time::sleep_until((*due).into()).await;
+    let mut waiting = waiting.iter().peekable();
+    while let Some((first, _)) = waiting.peek() {
+        tokio::time::sleep_until((*first).into()).await;
         let now = Instant::now();
-        while let Some(Reverse((due, _))) = heap.peek()
-            && *due <= now
-        {
-            lateness.late(*due);
-            heap.pop();
+        while let Some((_, name)) = waiting.next_if(|it| it.0 <= now) {
+            lateness.late(due[name]);
         }
     }
 }

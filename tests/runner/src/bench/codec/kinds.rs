@@ -46,7 +46,7 @@ pub(super) fn report(system: &System) -> Kinds {
         let what = format!("{title}, all kinds");
         let verdict = Verdict::less(&*what, time(OURS)).beside([(peer, time(peer))]);
         let (limit, limit_title) = limit_of(operation.split('/').next().unwrap_or_default());
-        let limit = system.samples(&format!("kinds/limit/{limit}"), TIME);
+        let limit = system.samples(&format!("kinds/baseline/{limit}"), TIME);
         let verdict = verdict.goal(GOAL).limit(limit_title, limit.median());
         kinds.verdicts.push(verdict);
         kinds
@@ -88,7 +88,7 @@ mod tests {
     fn the_worst_kinds_are_named_with_their_ratios() {
         let lines = vec![
             json!({"case": "kinds/decode/json/kubist", "kinds": 92, "microseconds_each": 2.0}),
-            json!({"case": "kinds/limit/copy", "kinds": 92, "microseconds_each": 0.5}),
+            json!({"case": "kinds/baseline/object", "kinds": 92, "microseconds_each": 0.5}),
             json!({"case": "kinds/decode/json/worst", "ahead": 90, "kinds": [
                 {"kind": "core/v1/Pod", "times": 0.9}, {"kind": "apps/v1/Scale", "times": 1.05},
             ]}),
