@@ -115,7 +115,12 @@ impl Waiters {
         let before = mem::replace(&mut self.entries[index], Waiter::Free);
         match before {
             Waiter::Free => {}
-            Waiter::Idle(_) => self.idle.retain(|idle| *idle != index),
+            // Those that are woken are at the end; only one that gives up is further ahead.
+            Waiter::Idle(_) => {
+                if let Some(at) = self.idle.iter().rposition(|idle| *idle == index) {
+                    self.idle.remove(at);
+                }
+            }
             Waiter::TimerOwner(_) => self.timer_owner = None,
             Waiter::Woken => self.woken -= 1,
         }

@@ -291,19 +291,19 @@ fn readers<F: FieldLookup>(
         let (lister, look) = (lister.clone(), look.clone());
         move |name: &ObjectName| look(&lister, name)
     };
-    readers_beside_writer(case, all, limit, reader, |_, object| {
+    readers_beside_writer(case, all, limit, reader, |object| {
         indexer.upsert(object);
         indexer.publish();
     });
 }
 
-/// Runs readers, and a writer that is given the number of an object and the object.
+/// Runs readers, and a writer that is given one object after another.
 pub(crate) fn readers_beside_writer<F: FieldLookup, L>(
     case: &str,
     all: &Objects<F>,
     limit: Duration,
     reader: impl Fn() -> L,
-    mut write: impl FnMut(usize, Arc<F>),
+    mut write: impl FnMut(Arc<F>),
 ) where
     L: Fn(&ObjectName) -> bool + Send,
 {
@@ -330,7 +330,7 @@ pub(crate) fn readers_beside_writer<F: FieldLookup, L>(
             } else {
                 &all.first
             };
-            write(writes % count, Arc::clone(&objects[writes % count]));
+            write(Arc::clone(&objects[writes % count]));
             writes += 1;
         }
         stop.store(true, Ordering::Relaxed);

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// A map from names to objects, as a program without a store has it: the standard library's table,
 /// with the hash function that the store uses, which is a faster one.
-type Plain<'a, F> = HashMap<&'a ObjectName, Arc<F>>;
+type Plain<F> = HashMap<ObjectName, Arc<F>>;
 
 pub(crate) fn print<F: FieldLookup>(all: &Objects<F>) {
     known(all);
@@ -48,15 +48,14 @@ fn known<F: FieldLookup>(all: &Objects<F>) {
     });
 }
 
-fn plain<'a, F>(all: &'a Objects<F>, objects: &[Arc<F>]) -> Plain<'a, F> {
-    all.names
-        .iter()
-        .zip(objects.iter().map(Arc::clone))
-        .collect()
+/// The names are those of the objects, as a store has them; whoever asks has his own.
+fn plain<F: FieldLookup>(objects: &[Arc<F>]) -> Plain<F> {
+    let named = objects.iter().map(|it| (it.object_name(), Arc::clone(it)));
+    named.collect()
 }
 
 fn plain_look_ups<F: FieldLookup>(all: &Objects<F>) {
-    let map = plain(all, &all.first);
+    let map = plain(&all.first);
     let name = |number: usize| &all.names[number * STRIDE % all.names.len()];
     case("plain, get", || {
         let start = cpu();
@@ -95,19 +94,19 @@ pub(crate) fn plain_writes<F: FieldLookup>(all: &Objects<F>) -> impl FnOnce() {
         case("plain, add", || {
             let objects = adding();
             let (start, mut map, mut read) = (cpu(), Plain::new(), 0);
-            for (name, object) in all.names.iter().zip(objects) {
+            for object in objects {
                 read += look(&object);
-                map.insert(name, object);
+                map.insert(object.object_name(), object);
             }
             assert!(black_box(read) > 0);
             each(start, all.first.len())
         });
         case("plain, update", || {
-            let (mut map, objects) = (plain(all, &all.first), updating());
+            let (mut map, objects) = (plain(&all.first), updating());
             let (start, mut read) = (cpu(), 0);
-            for (name, object) in all.names.iter().zip(objects) {
+            for object in objects {
                 read += look(&object);
-                let old = map.insert(name, object);
+                let old = map.insert(object.object_name(), object);
                 read += old.map_or(0, |it| it.resource_version().len());
             }
             assert!(black_box(read) > 0);
@@ -136,10 +135,10 @@ pub(crate) fn print_readers<F: FieldLookup>(all: &Objects<F>, limit: Duration) {
     let Ok(path) = ScalarField::new(F::schema(), "spec.nodeName") else {
         return;
     };
-    let (read, mut written) = (plain(all, &all.first), plain(all, &all.first));
-    let mut write = |number: usize, object: Arc<F>| {
+    let (read, mut written) = (plain(&all.first), plain(&all.first));
+    let mut write = |object: Arc<F>| {
         black_box(object.field(&path).len() + object.resource_version().len());
-        let old = written.insert(&all.names[number], object);
+        let old = written.insert(object.object_name(), object);
         black_box(old.map_or(0, |it| it.resource_version().len()));
     };
     let read = &read;
