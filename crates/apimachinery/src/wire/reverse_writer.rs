@@ -161,8 +161,8 @@ impl ReverseWriter {
     }
 }
 
-/// The header of a length-delimited field whose length has one byte, as most have, and whose tag has
-/// one or two.
+/// The header of a length-delimited field whose length has one byte, as most have, and whose tag
+/// has one or two.
 enum Short {
     One([u8; 2]),
     Two([u8; 3]),

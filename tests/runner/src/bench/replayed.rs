@@ -95,7 +95,8 @@ const PEERS: [Peer; 12] = [
     ),
 ];
 
-/// Returns the peers whose name contains the text, and the limits, except those that were not built.
+/// Returns the peers whose name contains the text, and the limits, except those that were not
+/// built.
 pub(super) fn contestants<'a>(
     peers: &'a Peers,
     only: Option<&str>,

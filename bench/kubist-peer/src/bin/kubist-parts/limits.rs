@@ -1,8 +1,8 @@
 //! What operations of a store cost at least: the same memory is touched, and nothing else is done.
 //!
 //! The objects are those of [`cache`](crate::cache), so a limit holds for their form and for the
-//! machine. A store that publishes snapshots and keeps indexes does more than each of these; but its
-//! tables are others than a map's, and may be in fewer lines of memory.
+//! machine. A store that publishes snapshots and keeps indexes does more than each of these; but
+//! its tables are others than a map's, and may be in fewer lines of memory.
 
 use crate::cache::{GETS, LOOKUPS, Objects, STRIDE, handed, print as case, readers_beside_writer};
 use hashbrown::HashMap;
