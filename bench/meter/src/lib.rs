@@ -73,6 +73,18 @@ pub fn phase(name: &str, objects: usize, before: Usage, after: Usage) -> Value {
     })
 }
 
+/// Returns what it cost since `before` to deliver events to handlers, for `cargo xtask bench`.
+pub fn delivery(handlers: usize, events: usize, delivered: usize, before: Usage) -> Value {
+    let after = Usage::now();
+    json!({
+        "handlers": handlers,
+        "events": events,
+        "delivered": delivered,
+        "wall_seconds": (after.at - before.at).as_secs_f64(),
+        "cpu_seconds": after.cpu - before.cpu,
+    })
+}
+
 /// Rounds of a measurement in nanoseconds; the median counts.
 pub const ROUNDS: usize = 5;
 

@@ -9,7 +9,6 @@ use kube::runtime::reflector::store::Writer;
 use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt as _, reflector::ReflectHandle};
 use meter::Usage;
-use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
@@ -62,17 +61,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     let events = stream::iter(events).reflect_shared(writer);
     tokio::spawn(events.for_each(|_| async {})).await?;
     while subscribers.join_next().await.is_some() {}
-    let after = Usage::now();
-    println!(
-        "{}",
-        json!({
-            "handlers": options.handlers,
-            "events": options.events,
-            "delivered": calls.load(Ordering::Relaxed),
-            "wall_seconds": (after.at - before.at).as_secs_f64(),
-            "cpu_seconds": after.cpu - before.cpu,
-        })
-    );
+    let delivered = calls.load(Ordering::Relaxed);
+    let line = meter::delivery(options.handlers, options.events, delivered, before);
+    println!("{line}");
     Ok(())
 }
 

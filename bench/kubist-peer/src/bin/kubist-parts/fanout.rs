@@ -12,7 +12,6 @@ use kubist_cache::{
 };
 use kubist_informers::{Delivery, HandlerConfig, SharedInformer};
 use meter::Usage;
-use serde_json::json;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -118,17 +117,8 @@ fn handler(
 }
 
 fn print(options: &Options, delivered: usize, before: Usage) {
-    let after = Usage::now();
-    println!(
-        "{}",
-        json!({
-            "handlers": options.handlers,
-            "events": options.events,
-            "delivered": delivered,
-            "wall_seconds": (after.at - before.at).as_secs_f64(),
-            "cpu_seconds": after.cpu - before.cpu,
-        })
-    );
+    let line = meter::delivery(options.handlers, options.events, delivered, before);
+    println!("{line}");
 }
 
 fn alone(options: &Options) -> Result<(), Failure> {
